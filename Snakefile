@@ -1,0 +1,22 @@
+# The map of the pipeline. What a figure needs follows from config.yaml; the rules are in workflow/rules.
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+configfile: "config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/pretrain.smk"
+include: "workflow/rules/finetune.smk"
+include: "workflow/rules/analysis.smk"
+include: "workflow/rules/figures.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        expand("figures/{figure}.pdf", figure=config["figures"]),
+        expand("results/data/{task}.json", task=config["tasks"]),

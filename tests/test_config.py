@@ -1,0 +1,156 @@
+"""The configuration: numbers, defaults, references, and one clear line for each mistake."""
+
+import copy
+
+import pytest
+import yaml
+
+from tmft.config import SCHEMA, Run, load
+from tmft.errors import InputError
+
+SOURCES = {"stsb-en": {"label_range": [0, 5]}}
+CONFIG = yaml.safe_load("""
+seeds: [0, 1]
+training: {learning_rate: 2e-5}
+encoders:
+  bert: {hub: google-bert/bert-base-cased, depth: 3}
+  electra: {pretraining: electra, part: discriminator}
+tasks:
+  stsb: {source: stsb-en, objective: cosine_regression}
+  scenes: {scenes: {train: 40, validation: 10, test: 10}, objective: cosine_regression}
+recipes:
+  tmft: {kind: finetune, training: {epochs: 3, weight_decay: 1e-3}}
+  frozen: {kind: frozen}
+corpora:
+  lines: {path: lines.txt}
+tokenizers:
+  words: {corpus: lines, size: 100}
+pretraining:
+  electra: {objective: replaced_token_detection, corpus: lines, tokenizer: words, steps: 10, layers: 2}
+figures:
+  curve: {kind: layer_curve, task: stsb, recipes: [tmft, frozen], encoders: [bert]}
+""")
+
+
+def changed(path: str, value: object) -> dict:
+    """The valid configuration with the value at a dotted path replaced."""
+    config = copy.deepcopy(CONFIG)
+    *parents, key = path.split(".")
+    place = config
+    for parent in parents:
+        place = place[parent]
+    place[key] = value
+    return config
+
+
+def test_numbers_in_exponent_notation_are_numbers():
+    experiment = load(CONFIG, SOURCES)
+    assert experiment.training("frozen")["learning_rate"] == 2e-5
+    assert experiment.training("tmft")["weight_decay"] == 1e-3
+
+
+def test_recipe_overrides_common_training():
+    experiment = load(CONFIG, SOURCES)
+    assert experiment.training("tmft")["epochs"] == 3
+    assert experiment.training("frozen")["epochs"] == 10
+
+
+def test_published_protocol_is_the_default():
+    published = {
+        "batch_size": 32,
+        "epochs": 10,
+        "learning_rate": 2e-5,
+        "weight_decay": 0.01,
+        "warmup": 0.1,
+        "clip_norm": 1,
+    }
+    assert load(CONFIG, SOURCES).training("frozen").items() >= published.items()
+
+
+def test_input_is_left_as_it_was():
+    before = copy.deepcopy(CONFIG)
+    load(CONFIG, SOURCES)
+    assert before == CONFIG
+
+
+def test_figure_runs_follow_the_config():
+    runs = list(load(CONFIG, SOURCES).figure_runs("curve"))
+    assert runs[:3] == [Run("stsb", "tmft", "bert", layer, seed) for layer, seed in ((0, 0), (0, 1), (1, 0))]
+    assert runs[-1] == Run("stsb", "frozen", "bert", 3, None)
+    assert len(runs) == 4 * 2 + 4
+
+
+def test_pretrained_encoder_has_the_depth_it_is_made_with():
+    assert load(CONFIG, SOURCES).layers("electra") == range(3)
+
+
+def test_published_config_is_valid_and_complete(root):
+    sources = yaml.safe_load((root / "workflow/sources.yaml").read_text())
+    for path in [root / "config.yaml", *root.glob("*/config.yaml"), *root.glob("examples/*/config.yaml")]:
+        load(yaml.safe_load(path.read_text()), sources)
+    experiment = load(yaml.safe_load((root / "config.yaml").read_text()), sources)
+    assert len(list(experiment.figure_runs("fig2a"))) == 260
+
+
+def test_every_key_is_documented():
+    def undocumented(schema: dict, path: str) -> list[str]:
+        found = []
+        for key, value in schema.get("properties", {}).items():
+            where = f"{path}.{key}"
+            found += [] if "description" in value else [where]
+            found += undocumented(value, where)
+            for nested in (value.get("additionalProperties"), value.get("items")):
+                found += undocumented(nested, where) if isinstance(nested, dict) else []
+        return found
+
+    schema = yaml.safe_load(SCHEMA.read_text())
+    assert undocumented(schema, "") == []
+    assert undocumented(schema["$defs"]["training"], "training") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        ("figures.curve.encoders", ["brt"], ["unknown encoder 'brt'", "bert, electra"]),
+        ("figures.curve.task", "sts", ["unknown task 'sts'", "stsb, scenes"]),
+        ("figures.curve.recipes", ["ws"], ["unknown recipe 'ws'", "tmft, frozen"]),
+        ("figures.curve.layers", [-1], ["layer -1", "'bert'", "0 to 3"]),
+        ("figures.curve.layers", [4], ["layer 4", "'bert'", "0 to 3"]),
+        ("encoders.google/bert", {"hub": "google/bert", "depth": 3}, ["google/bert", "encoders", "hub:"]),
+        ("encoders.bert.depht", 3, ["unknown key 'depht'", "encoders.bert", "'depth'"]),
+        ("training.learning_rat", 1, ["unknown key 'learning_rat'", "training", "'learning_rate'"]),
+        ("recipes.tmft.training", {"epoch": 1}, ["unknown key 'epoch'", "recipes.tmft.training", "'epochs'"]),
+        ("seeds", [0, "1"], ["seeds.1", "'1'", "integer"]),
+        ("seeds", [0.5], ["seeds.0", "0.5", "integer"]),
+        ("seeds", [], ["seeds"]),
+        ("training.learning_rate", "fast", ["training.learning_rate", "'fast'", "number"]),
+        ("training.epochs", 0, ["training.epochs", "0", "minimum"]),
+        ("encoders.bert", {"depth": 3}, ["encoders.bert", "hub, path, package, pretraining", "none"]),
+        ("encoders.bert", {"hub": "a/b", "path": "c", "depth": 3}, ["encoders.bert", "hub and path"]),
+        ("encoders.bert", {"hub": "a/b"}, ["'depth'", "encoders.bert"]),
+        ("encoders.bert.revision", "main", ["encoders.bert.revision", "'main'"]),
+        ("encoders.electra.part", "encoder", ["encoders.electra.part", "generator, discriminator"]),
+        ("encoders.electra.pretraining", "bert", ["unknown pretraining 'bert'", "electra"]),
+        ("tasks.stsb.source", "stsb", ["unknown source 'stsb'", "stsb-en"]),
+        ("tasks.stsb.objective", "cosine", ["tasks.stsb.objective", "'cosine'", "cosine_regression"]),
+        ("pretraining.electra.mask_probabilty", 0.1, ["unknown key 'mask_probabilty'", "'mask_probability'"]),
+        ("pretraining.electra.corpus", "books", ["unknown corpus 'books'", "lines"]),
+        ("pretraining.electra.tokenizer", "word", ["'word'"]),
+        ("pretraining.electra.random_share", 0.2, ["pretraining.electra", "mask_share and random_share"]),
+        ("fgures", {}, ["unknown key 'fgures'", "'figures'"]),
+    ],
+)
+def test_mistakes_give_one_clear_line(path, value, words):
+    with pytest.raises(InputError) as caught:
+        load(changed(path, value), SOURCES)
+    message = str(caught.value)
+    assert "\n" not in message
+    for word in words:
+        assert word in message
+
+
+def test_missing_section_is_named():
+    config = copy.deepcopy(CONFIG)
+    del config["tasks"]
+    with pytest.raises(InputError, match="'tasks' is missing"):
+        load(config, SOURCES)

@@ -1,0 +1,63 @@
+"""Figures: the same numbers give the same bytes, and the drawing shows what the table says."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tmft.plots import draw_layer_curve, layer_curve_points, save
+from tmft.tables import summarise, tabulate_runs
+
+LINES = [{"encoder": "b", "recipe": "tmft", "label": "BERT"}, {"encoder": "e", "recipe": "tmft", "label": "ELECTRA"}]
+
+
+@pytest.fixture
+def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
+    generator = np.random.default_rng(0)
+    runs, records = [], []
+    for encoder in "be":
+        for layer in range(4):
+            for seed in range(3):
+                run = ["sts", "tmft", encoder, layer, seed]
+                collapsed = (encoder, layer, seed) == ("e", 3, 2)
+                score = 0.5 + 0.05 * layer + 0.01 * generator.standard_normal()
+                runs.append(run)
+                records.append(
+                    {
+                        "run": dict(zip(["task", "recipe", "encoder", "layer", "seed"], run, strict=True)),
+                        "status": "complete",
+                        "reason": None,
+                        "metrics": None if collapsed else {"test": {"spearman": score}},
+                        "best_epoch": 1,
+                        "parameters": {"published": layer},
+                        "cost": {"seconds": 1.0},
+                    }
+                )
+    table = tabulate_runs(records, runs)
+    return table, summarise(table)
+
+
+def test_points_are_the_summary_times_100(tables):
+    points, single = layer_curve_points(*tables, LINES)
+    values = tables[0].query("encoder == 'b' and layer == 2")["value"] * 100
+    point = points.query("line == 'BERT' and layer == 2").iloc[0]
+    np.testing.assert_allclose([point["mean"], point["sd"]], [values.mean(), values.std(ddof=1)])
+    assert len(points) == 8 and len(single) == 24
+
+
+def test_two_builds_are_equal_byte_for_byte(tables, tmp_path):
+    for build in ("one", "two"):
+        figure = draw_layer_curve(*layer_curve_points(*tables, LINES), "Title", "STS test Spearman × 100")
+        save(figure, *(tmp_path / f"{build}.{ending}" for ending in ("png", "pdf")))
+    for ending in ("png", "pdf"):
+        assert (tmp_path / f"one.{ending}").read_bytes() == (tmp_path / f"two.{ending}").read_bytes()
+
+
+def test_drawing_has_labels_means_and_collapses(tables):
+    points, single = layer_curve_points(*tables, LINES)
+    axes = draw_layer_curve(points, single, "Title", "STS test Spearman × 100").axes[0]
+    assert axes.get_xlabel() == "Layer" and axes.get_ylabel() == "STS test Spearman × 100"
+    means = [line.get_ydata() for line in axes.lines]
+    np.testing.assert_allclose(means[1], points.query("line == 'ELECTRA'")["mean"])
+    assert [text.get_text() for text in axes.texts] == ["1 collapsed"]
+    looks = {(line.get_marker(), line.get_linestyle()) for line in axes.lines}
+    assert len(looks) == 2, "lines must differ without colour"

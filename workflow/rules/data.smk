@@ -1,0 +1,142 @@
+# Fetching and preparing: pinned files, encoders, pair tables, tokens.
+
+
+localrules:
+    fetch_data,
+    fetch_encoder,
+
+
+rule fetch_data:
+    output:
+        file="data/raw/{collection}/{file}",
+        provenance="data/raw/{collection}/{file}.provenance.json",
+    log:
+        "logs/fetch_data/{collection}/{file}.log",
+    benchmark:
+        "logs/fetch_data/{collection}/{file}.tsv"
+    wildcard_constraints:
+        collection=r"[^/]+",
+        file=r"[^/]+(?<!\.provenance\.json)",
+    conda:
+        "../../envs/data.yaml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=30,
+    params:
+        pin=lambda wildcards: pinned_file(wildcards),
+        code=code("fetch_data"),
+    script:
+        "../scripts/fetch_data.py"
+
+
+rule fetch_encoder:
+    output:
+        directory("data/encoders/{encoder}"),
+    log:
+        "logs/fetch_encoder/{encoder}.log",
+    benchmark:
+        "logs/fetch_encoder/{encoder}.tsv"
+    conda:
+        "../../envs/train.yaml"
+    threads: 1
+    resources:
+        mem_mb=8000,
+        runtime=60,
+    params:
+        source=lambda wildcards: encoder_source(wildcards),
+        depth=lambda wildcards: config["encoders"][wildcards.encoder]["depth"],
+        code=code("fetch_encoder"),
+    script:
+        "../scripts/fetch_encoder.py"
+
+
+rule read_pairs:
+    input:
+        unpack(checked(lambda wildcards: raw_files(wildcards.task))),
+    output:
+        "data/pairs/{task}.csv",
+    log:
+        "logs/read_pairs/{task}.log",
+    benchmark:
+        "logs/read_pairs/{task}.tsv"
+    wildcard_constraints:
+        task=one_of(DOWNLOADED),
+    conda:
+        "../../envs/data.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        source=lambda wildcards: experiment.source(wildcards.task),
+        code=code("read_pairs"),
+    script:
+        "../scripts/read_pairs.py"
+
+
+rule write_scene_pairs:
+    output:
+        "data/pairs/{task}.csv",
+    log:
+        "logs/write_scene_pairs/{task}.log",
+    benchmark:
+        "logs/write_scene_pairs/{task}.tsv"
+    wildcard_constraints:
+        task=one_of(SYNTHETIC),
+    conda:
+        "../../envs/data.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        scenes=lambda wildcards: config["tasks"][wildcards.task]["scenes"],
+        label_range=lambda wildcards: experiment.label_range(wildcards.task),
+        code=code("write_scene_pairs"),
+    script:
+        "../scripts/write_scene_pairs.py"
+
+
+rule report_data:
+    input:
+        "data/pairs/{task}.csv",
+    output:
+        "results/data/{task}.json",
+    log:
+        "logs/report_data/{task}.log",
+    benchmark:
+        "logs/report_data/{task}.tsv"
+    conda:
+        "../../envs/data.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=code("report_data"),
+    script:
+        "../scripts/report_data.py"
+
+
+rule tokenise:
+    input:
+        pairs="data/pairs/{task}.csv",
+        encoder=checked(lambda wildcards: encoder_folder(wildcards.encoder)),
+    output:
+        "data/tokens/{task}/{encoder}.parquet",
+    log:
+        "logs/tokenise/{task}/{encoder}.log",
+    benchmark:
+        "logs/tokenise/{task}/{encoder}.tsv"
+    conda:
+        "../../envs/train.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        max_length=lambda wildcards: config["tasks"][wildcards.task]["max_length"],
+        code=code("tokenise"),
+    script:
+        "../scripts/tokenise.py"

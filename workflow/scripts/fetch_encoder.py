@@ -1,0 +1,10 @@
+"""Fetch one encoder into a plain folder."""
+
+from pathlib import Path
+
+from tmft.jobs import job
+
+with job(snakemake, online=True):
+    from tmft.checkpoints import fetch_encoder
+
+    fetch_encoder(snakemake.params.source, Path(snakemake.output[0]), snakemake.params.depth)

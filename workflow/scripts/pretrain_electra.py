@@ -1,0 +1,22 @@
+"""Pre-train an ELECTRA from scratch by replaced token detection."""
+
+from pathlib import Path
+
+from tmft.jobs import job
+
+with job(snakemake):
+    from tmft.devices import choose_device
+    from tmft.files import write_json
+    from tmft.pretraining.replaced_token_detection import pretrain
+
+    settings = snakemake.params.settings
+    metrics = pretrain(
+        Path(snakemake.input.corpus),
+        Path(snakemake.input.tokenizer),
+        Path(snakemake.output.generator),
+        Path(snakemake.output.discriminator),
+        settings,
+        settings["seed"],
+        choose_device(snakemake.config["device"], snakemake.threads),
+    )
+    write_json(Path(snakemake.output.metrics), metrics)

@@ -1,0 +1,1 @@
+"""Truncated model fine-tuning: the library behind the pipeline's scripts."""

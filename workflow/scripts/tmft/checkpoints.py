@@ -1,0 +1,139 @@
+"""Encoders from the hub, from a local folder or from an installed package, each brought into a plain folder."""
+
+import importlib.metadata
+from errno import ENOSPC
+from pathlib import Path
+from typing import Any
+
+from huggingface_hub import snapshot_download
+from huggingface_hub.errors import HFValidationError, HTTPError, RepositoryNotFoundError, RevisionNotFoundError
+from safetensors.torch import save
+from tokenizers.normalizers import Precompiled, Sequence
+from transformers import AutoTokenizer, DebertaV2Tokenizer, PreTrainedModel, PreTrainedTokenizerFast
+from transformers.convert_slow_tokenizer import SentencePieceExtractor
+
+from tmft.encoder import TruncatedEncoder, read_config
+from tmft.errors import InputError
+from tmft.files import atomic_folder, file_sha256, files_sha256, write_json
+
+SAFETENSORS, PICKLE = "model.safetensors", "pytorch_model.bin"
+VOCABULARY = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
+SETTINGS = ("config.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "merges.txt")
+LIBRARIES = ("huggingface_hub", "safetensors", "tokenizers", "torch", "transformers")
+
+
+def fetch_encoder(source: dict[str, Any], folder: Path, depth: int) -> dict[str, Any]:
+    """Make ``folder`` hold the encoder of ``source``: config, fast tokenizer, weights in float32, provenance.json.
+
+    ``source`` is one of {"hub": id, "revision": commit or None for the newest}, {"path": local folder} and
+    {"package": name of an installed package that carries such a folder}. All files of a hub model come from one commit.
+    Heads and pooler are left out. No code of the source runs: none is loaded, and a pickle only if it has no
+    safetensors, by torch's weights-only loading.
+
+    Returns the provenance: source, commit (hub only), sha256 of the source's files, versions of the libraries, files
+    with their sha256.
+    Raises InputError for a source that cannot be had, one without tokenizer, another number of layers than ``depth``,
+    an unsupported architecture, and weights that are damaged or incomplete.
+    """
+    with atomic_folder(folder) as partial:
+        origin, commit = _locate(source)
+        layers = read_config(origin).num_hidden_layers
+        if layers != depth:
+            raise InputError(f"{origin}: has {layers} layers, the config says {depth}; correct the encoder's depth")
+        tokenizer = load_tokenizer(origin)
+        _save_model(TruncatedEncoder.load(origin, depth).model, partial)
+        tokenizer.save_pretrained(partial)
+        provenance = {
+            "source": source,
+            "commit": commit,
+            "sha256": files_sha256(_content(origin)),
+            "versions": {library: importlib.metadata.version(library) for library in LIBRARIES},
+            "files": {file.name: file_sha256(file) for file in sorted(partial.iterdir())},
+        }
+        write_json(partial / "provenance.json", provenance)
+    return provenance
+
+
+def _locate(source: dict[str, Any]) -> tuple[Path, str | None]:
+    """The folder that holds the source's files, and the hub commit they are from."""
+    if "hub" in source:
+        snapshot = _download(source["hub"], source.get("revision"))
+        return snapshot, snapshot.name
+    return (_package_folder(source["package"]) if "package" in source else Path(source["path"])), None
+
+
+def _download(model: str, revision: str | None) -> Path:
+    remedy = "or download the model elsewhere and give its folder as the encoder's `path` instead of `hub`"
+    try:
+        snapshot = snapshot_download(model, revision=revision, allow_patterns=[*SETTINGS, *VOCABULARY, SAFETENSORS])
+        if not Path(snapshot, SAFETENSORS).exists():
+            snapshot = snapshot_download(model, revision=Path(snapshot).name, allow_patterns=PICKLE)
+    except (RepositoryNotFoundError, HFValidationError) as error:
+        raise InputError(f"{model}: the hub has no such model, or it is private; correct the id, {remedy}") from error
+    except RevisionNotFoundError as error:
+        raise InputError(f"{model}: the hub has no revision {revision}; correct it, {remedy}") from error
+    except (OSError, HTTPError) as error:
+        if getattr(error, "errno", None) == ENOSPC:
+            raise
+        reason = type(error.__cause__ or error).__name__
+        raise InputError(f"{model}: the hub does not provide it ({reason}); check the network, {remedy}") from error
+    return Path(snapshot)
+
+
+def _package_folder(package: str) -> Path:
+    try:
+        files = importlib.metadata.files(package) or []
+    except importlib.metadata.PackageNotFoundError as error:
+        raise InputError(f"{package}: no such package is installed; install it with pip") from error
+    for file in files:
+        if file.name in (SAFETENSORS, PICKLE):
+            return Path(file.locate()).parent
+    raise InputError(f"{package}: the package holds no encoder (no {SAFETENSORS}); name another one")
+
+
+def load_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
+    """The tokenizer of an encoder folder, which gives the same ids again after saving and loading.
+
+    The classes of transformers rebuild a tokenizer from its vocabulary whenever they load it; the plain class returned
+    here takes it as it was saved. DeBERTa's class also forgets the character map of the SentencePiece model (the NFKC
+    normalisation the vocabulary was learnt with); if the model has one, it is put back.
+
+    Raises InputError for a folder without tokenizer, or with one that cannot be loaded.
+    """
+    if not any(file for pattern in VOCABULARY for file in folder.glob(pattern)):
+        raise InputError(f"{folder}: no tokenizer ({', '.join(VOCABULARY)}); add its files to the folder")
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{folder}: the tokenizer cannot be loaded ({' '.join(str(error).split())})") from error
+    if not tokenizer.is_fast:
+        raise InputError(f"{folder}: {type(tokenizer).__name__} has no fast version; add a tokenizer.json")
+    backend = tokenizer.backend_tokenizer
+    model = folder / "spm.model"
+    if isinstance(tokenizer, DebertaV2Tokenizer) and model.exists() and (charsmap := _character_map(model)):
+        backend.normalizer = Sequence([Precompiled(charsmap), backend.normalizer])
+    return PreTrainedTokenizerFast(
+        tokenizer_object=backend,
+        model_max_length=tokenizer.model_max_length,
+        model_input_names=tokenizer.model_input_names,
+        **tokenizer.special_tokens_map,
+    )
+
+
+def _character_map(model: Path) -> bytes:
+    """The compiled normalisation in a SentencePiece model; empty if it has none."""
+    return SentencePieceExtractor(str(model)).proto.normalizer_spec.precompiled_charsmap
+
+
+def _save_model(model: PreTrainedModel, folder: Path) -> None:
+    """Write config and weights; through Python, where a full disk is an OSError."""
+    model.config.architectures = [type(model).__name__]
+    model.config.save_pretrained(folder)
+    tensors = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
+    (folder / SAFETENSORS).write_bytes(save(tensors, {"format": "pt"}))
+
+
+def _content(folder: Path) -> set[Path]:
+    """The files of the source that matter, whichever of the two weights files is used."""
+    weights = SAFETENSORS if (folder / SAFETENSORS).exists() else PICKLE
+    return {file for pattern in (*SETTINGS, *VOCABULARY, weights) for file in folder.glob(pattern)}

@@ -1,0 +1,207 @@
+"""The validated experiment: encoders, tasks, recipes and figures, and which runs a figure needs."""
+
+import copy
+import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from tmft.errors import InputError
+
+SCHEMA = Path(__file__).parents[2] / "schemas" / "config.schema.yaml"
+SCENES_RANGE = [0.0, 5.0]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One result: a layer of an encoder under a recipe on a task; ``seed`` is None where nothing is random."""
+
+    task: str
+    recipe: str
+    encoder: str
+    layer: int
+    seed: int | None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A validated configuration with all defaults filled in, and the pinned sources of its data.
+
+    The mappings are keyed by the short names that also appear in paths; their values are as the schema describes.
+    """
+
+    settings: dict[str, Any]
+    sources: dict[str, Any]
+
+    def encoder(self, key: str) -> dict[str, Any]:
+        return _lookup(self.settings["encoders"], key, "encoder")
+
+    def task(self, key: str) -> dict[str, Any]:
+        return _lookup(self.settings["tasks"], key, "task")
+
+    def recipe(self, key: str) -> dict[str, Any]:
+        return _lookup(self.settings["recipes"], key, "recipe")
+
+    def figure(self, key: str) -> dict[str, Any]:
+        return _lookup(self.settings["figures"], key, "figure")
+
+    def pretraining(self, key: str) -> dict[str, Any]:
+        return _lookup(self.settings["pretraining"], key, "pretraining")
+
+    def corpus(self, key: str) -> dict[str, Any]:
+        return _lookup(self.settings["corpora"], key, "corpus")
+
+    def source(self, task: str) -> dict[str, Any]:
+        """The pinned data set of a task that is downloaded."""
+        return _lookup(self.sources, self.task(task)["source"], "source")
+
+    def label_range(self, task: str) -> list[float]:
+        """Lowest and highest label of a task."""
+        return SCENES_RANGE if "scenes" in self.task(task) else self.source(task)["label_range"]
+
+    def layers(self, encoder: str) -> range:
+        """All layers of an encoder, 0 (the embeddings) to its depth."""
+        return range(self.encoder(encoder)["depth"] + 1)
+
+    def check_layer(self, encoder: str, layer: int) -> None:
+        """Raise InputError where the encoder has no such layer."""
+        layers = self.layers(encoder)
+        if layer not in layers:
+            raise InputError(f"layer {layer} of encoder '{encoder}': it has layers 0 to {layers[-1]}")
+
+    def training(self, recipe: str) -> dict[str, Any]:
+        """Hyper-parameters of a recipe: the common ones, overridden by its own."""
+        return self.settings["training"] | self.recipe(recipe).get("training", {})
+
+    def figure_runs(self, name: str) -> Iterator[Run]:
+        """The runs a figure draws, in the order of the configuration."""
+        figure = self.figure(name)
+        for recipe in figure["recipes"]:
+            seeds = [None] if self.recipe(recipe)["kind"] == "frozen" else self.settings["seeds"]
+            for encoder in figure["encoders"]:
+                for layer in figure["layers"] or self.layers(encoder):
+                    for seed in seeds:
+                        yield Run(figure["task"], recipe, encoder, layer, seed)
+
+
+def load(config: dict[str, Any], sources: dict[str, Any]) -> Experiment:
+    """Validate ``config`` against the schema, fill in defaults, and check that its keys refer to each other.
+
+    Numbers in exponent notation, which YAML 1.1 reads as text (``2e-5``), become numbers. Raises InputError with one
+    line that names the key and the remedy.
+    """
+    schema = yaml.safe_load(SCHEMA.read_text())
+    validator = jsonschema.Draft202012Validator(schema)
+    settings = _complete(copy.deepcopy(config), schema, schema)
+    for error in sorted(validator.iter_errors(settings), key=lambda error: [str(part) for part in error.absolute_path]):
+        raise InputError(_message(error))
+    experiment = Experiment(settings, sources)
+    _check_references(experiment)
+    return experiment
+
+
+def _lookup(mapping: dict[str, Any], key: str, kind: str) -> Any:
+    if key not in mapping:
+        raise InputError(f"unknown {kind} '{key}': the config has {', '.join(mapping) or 'none'}")
+    return mapping[key]
+
+
+def _complete(value: Any, schema: dict[str, Any], root: dict[str, Any]) -> Any:
+    """Fill defaults in (not where the schema is ``partial``) and turn text into numbers where the schema wants them."""
+    if "$ref" in schema:
+        schema = root["$defs"][schema["$ref"].rpartition("/")[2]] | schema
+    if isinstance(value, dict):
+        own = schema.get("properties", {})
+        other = schema.get("additionalProperties")
+        for key, subschema in own.items():
+            if key not in value and "default" in subschema and not schema.get("partial"):
+                value[key] = copy.deepcopy(subschema["default"])
+        for key in value:
+            subschema = own.get(key, other)
+            if isinstance(subschema, dict):
+                value[key] = _complete(value[key], subschema, root)
+    elif isinstance(value, list) and "items" in schema:
+        return [_complete(item, schema["items"], root) for item in value]
+    elif isinstance(value, str) and schema.get("type") == "number" and re.fullmatch(r"[-+]?[\d.]+[eE][-+]?\d+", value):
+        return float(value)
+    return value
+
+
+def _message(error: jsonschema.ValidationError) -> str:
+    where = ".".join(str(part) for part in error.absolute_path) or "the top level"
+    if error.validator == "additionalProperties":
+        known = list(error.schema["properties"])
+        unknown = next(key for key in error.instance if key not in known)
+        close = difflib.get_close_matches(unknown, known, 1)
+        hint = f"did you mean '{close[0]}'?" if close else f"known keys: {', '.join(known)}"
+        return f"config: unknown key '{unknown}' at {where}; {hint}"
+    if error.validator == "required":
+        missing = next(key for key in error.validator_value if key not in error.instance)
+        return f"config: key '{missing}' is missing at {where}"
+    if "propertyNames" in error.schema_path:
+        return (
+            f"config: '{error.instance}' at {where} is no valid key; keys go into paths: letters, digits, '.', '_' and "
+            "'-' only, e.g. hub ids belong into 'hub:'"
+        )
+    return f"config: {where}: {error.message}"
+
+
+def _check_references(experiment: Experiment) -> None:
+    settings = experiment.settings
+    for key, encoder in settings["encoders"].items():
+        _one_of(encoder, ["hub", "path", "package", "pretraining"], f"encoders.{key}")
+        if "pretraining" in encoder:
+            pretraining = experiment.pretraining(encoder["pretraining"])
+            parts = {
+                "masked_language_modelling": ["encoder"],
+                "replaced_token_detection": ["generator", "discriminator"],
+            }[pretraining["objective"]]
+            if encoder["part"] not in parts:
+                raise InputError(f"config: encoders.{key}.part is '{encoder['part']}'; choose from {', '.join(parts)}")
+            sizes = pretraining["generator"] if encoder["part"] == "generator" else pretraining
+            encoder.setdefault("depth", sizes["layers"])
+        if "depth" not in encoder:
+            raise InputError(f"config: key 'depth' (the number of layers) is missing at encoders.{key}")
+        encoder.setdefault("label", key)
+    for key, task in settings["tasks"].items():
+        _one_of(task, ["source", "scenes"], f"tasks.{key}")
+        task.setdefault("label", key)
+        experiment.label_range(key)
+    for key, recipe in settings["recipes"].items():
+        recipe.setdefault("label", key)
+    for key, corpus in settings["corpora"].items():
+        _one_of(corpus, ["path", "scenes"], f"corpora.{key}")
+        for task in corpus.get("scenes", {}).get("exclude", []):
+            experiment.task(task)
+    for tokenizer in settings["tokenizers"].values():
+        experiment.corpus(tokenizer["corpus"])
+    for key, pretraining in settings["pretraining"].items():
+        experiment.corpus(pretraining["corpus"])
+        if pretraining["tokenizer"] not in settings["tokenizers"]:
+            experiment.encoder(pretraining["tokenizer"])
+        masked = pretraining["objective"] == "masked_language_modelling"
+        pretraining.setdefault("mask_share", 0.8 if masked else 0.85)
+        pretraining.setdefault("random_share", 0.1 if masked else 0.0)
+        if pretraining["mask_share"] + pretraining["random_share"] > 1:
+            raise InputError(f"config: pretraining.{key}: mask_share and random_share are more than 1 together")
+    for key, figure in settings["figures"].items():
+        figure.setdefault("title", key)
+        experiment.task(figure["task"])
+        for recipe in figure["recipes"]:
+            experiment.recipe(recipe)
+        for encoder in figure["encoders"]:
+            for layer in figure["layers"] or []:
+                experiment.check_layer(encoder, layer)
+            experiment.encoder(encoder)
+
+
+def _one_of(value: dict[str, Any], keys: list[str], where: str) -> None:
+    given = [key for key in keys if key in value]
+    if len(given) != 1:
+        found = " and ".join(given) or "none"
+        raise InputError(f"config: {where} needs exactly one of {', '.join(keys)}; it has {found}")

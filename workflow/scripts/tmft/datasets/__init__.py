@@ -1,0 +1,1 @@
+"""Data sets: each reader yields one table of sentence pairs."""

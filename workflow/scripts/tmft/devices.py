@@ -1,0 +1,18 @@
+"""Where a job computes."""
+
+import torch
+
+from tmft.errors import InputError
+
+
+def choose_device(configured: str, threads: int) -> torch.device:
+    """The device of the config key ``device``: ``auto`` is a GPU where there is one.
+
+    Sets torch's CPU threads to the rule's, so that jobs side by side do not fight. Raises InputError where a GPU is
+    asked for and none is there.
+    """
+    torch.set_num_threads(threads)
+    available = torch.cuda.is_available()
+    if configured == "cuda" and not available:
+        raise InputError("config: device is 'cuda', but torch finds no GPU; set it to 'auto' or 'cpu'")
+    return torch.device("cuda" if available and configured != "cpu" else "cpu")

@@ -1,0 +1,48 @@
+"""What surrounds the work of each rule's script: its log, its threads, its errors."""
+
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tmft.errors import InputError
+from tmft.progress import console
+
+
+@contextmanager
+def job(snakemake: Any, online: bool = False) -> Iterator[None]:
+    """Run the body of a rule's script: imports, work, writing of outputs.
+
+    Standard output and error, of Python and of compiled libraries, go to the rule's log file. A failure leaves its
+    traceback there, one line on the console that names the log, and exit status 1. Numeric libraries get the rule's
+    threads. Only an ``online`` job may ask the hub.
+    """
+    log = Path(snakemake.log[0])
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w") as stream:
+        os.dup2(stream.fileno(), 1)
+        os.dup2(stream.fileno(), 2)
+    threads = str(snakemake.threads)
+    os.environ.update(OMP_NUM_THREADS=threads, MKL_NUM_THREADS=threads, OPENBLAS_NUM_THREADS=threads)
+    os.environ.update(TOKENIZERS_PARALLELISM="false", HF_HUB_DISABLE_TELEMETRY="1", HF_HUB_DISABLE_PROGRESS_BARS="1")
+    if not online:
+        os.environ.update(HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1")
+    try:
+        yield
+    except InputError as error:
+        _fail(snakemake.rule, log, str(error))
+    except Exception as error:
+        traceback.print_exc()
+        _fail(snakemake.rule, log, f"{type(error).__name__}: {' '.join(str(error).split())}")
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+
+
+def _fail(rule: str, log: Path, message: str) -> None:
+    print(message, file=sys.stderr)
+    print(f"Error in rule {rule}: {message} (log: {log})", file=console)
+    sys.exit(1)

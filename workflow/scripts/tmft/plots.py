@@ -1,0 +1,92 @@
+"""The drawings. Same numbers, same bytes."""
+
+from pathlib import Path
+
+import pandas as pd
+import seaborn as sns
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from tmft.files import atomic_file
+
+# Okabe and Ito's colours without yellow; markers and dashes tell the lines apart without colour.
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"]
+MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
+DASHES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))]
+METADATA = {".pdf": {"CreationDate": None, "Producer": None, "Creator": None}, ".png": {"Software": None}}
+
+
+def layer_curve_points(
+    runs: pd.DataFrame, summary: pd.DataFrame, lines: list[dict[str, str]], metric: str = "spearman"
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The numbers a layer curve draws, times 100, from the tables of ``tmft.tables``.
+
+    ``lines`` names encoder, recipe and label of each line. Returns the points (line, encoder, recipe, layer,
+    parameters, mean, sd, n, collapsed) and the single runs (line, layer, seed, value).
+    """
+    labels = pd.DataFrame(lines).rename(columns={"label": "line"})
+
+    def select(table: pd.DataFrame) -> pd.DataFrame:
+        chosen = table[(table["split"] == "test") & (table["metric"] == metric)]
+        return labels.merge(chosen, on=["encoder", "recipe"], how="left")
+
+    points, single = select(summary), select(runs)
+    points[["mean", "sd"]] *= 100
+    single["value"] *= 100
+    columns = ["line", "encoder", "recipe", "layer", "parameters", "mean", "sd", "n", "collapsed"]
+    return points[columns], single[["line", "layer", "seed", "value"]]
+
+
+def draw_layer_curve(points: pd.DataFrame, single: pd.DataFrame, title: str, ylabel: str) -> Figure:
+    """Mean test score by layer, a line each, with a band of one standard deviation and the single runs as dots.
+
+    A layer where runs collapsed carries their number above its mean (paper, Figures 2 and 4 to 11).
+    """
+    sns.set_theme(style="ticks", rc={"pdf.fonttype": 42, "font.family": "DejaVu Sans"})
+    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    for place, (line, own) in enumerate(points.groupby("line", sort=False)):
+        _draw_line(axes, own, single[single["line"] == line], line, place)
+    axes.set(title=title, xlabel="Layer", ylabel=ylabel)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.grid(axis="y", alpha=0.3)
+    sns.despine(figure)
+    band = "band: ± 1 standard deviation over seeds, dots: single seeds" if points["sd"].notna().any() else ""
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, title=band or None, title_fontsize="x-small")
+    return figure
+
+
+def _draw_line(axes: Axes, points: pd.DataFrame, single: pd.DataFrame, label: str, place: int) -> None:
+    colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+    style = {"color": colour, "marker": marker, "linestyle": DASHES[place % len(DASHES)], "markersize": 5}
+    axes.plot(points["layer"], points["mean"], label=label, **style)
+    axes.fill_between(
+        points["layer"], points["mean"] - points["sd"], points["mean"] + points["sd"], color=colour, alpha=0.15, lw=0
+    )
+    if points["n"].max() > 1:
+        axes.scatter(single["layer"], single["value"], color=colour, marker=marker, s=6, alpha=0.45, linewidths=0)
+    for point in points[points["collapsed"] > 0].itertuples():
+        height = point.mean if point.n else axes.get_ylim()[0]
+        axes.annotate(
+            f"{point.collapsed} collapsed",
+            (point.layer, height),
+            xytext=(0, 6),
+            textcoords="offset points",
+            ha="center",
+            fontsize="x-small",
+            color=colour,
+        )
+
+
+def save(figure: Figure, *paths: Path) -> None:
+    """Write a figure in the format of each path's ending, without dates, so that the same figure has the same bytes."""
+    for path in paths:
+        with atomic_file(path) as partial:
+            figure.savefig(partial, format=path.suffix[1:], dpi=200, metadata=METADATA[path.suffix])
+    plt.close(figure)
+
+
+def metric_label(task: str, metric: str = "Spearman") -> str:
+    """The label of a score axis."""
+    return f"{task} test {metric} × 100"

@@ -1,0 +1,98 @@
+"""The training loop that both objectives share."""
+
+import math
+import time
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from tmft.errors import InputError
+from tmft.pretraining.batches import Batches, derived_seed
+from tmft.progress import progress
+
+POINTS = 20  # of the history
+CHECK = 100  # steps between two looks at the loss: each makes an accelerator wait
+
+
+def train(
+    objective: nn.Module, batches: Batches, settings: dict[str, Any], seed: int, device: str | torch.device
+) -> dict[str, Any]:
+    """Train ``objective`` for ``steps`` batches with AdamW, linear warm-up and linear decay to 0.
+
+    ``objective(batch)`` returns the loss and a dict of named measures, all scalar tensors. From one step to the next
+    only the objective, the optimiser and the records change; all else, random numbers too, follows from seed and step.
+
+    Returns the means of the measures over the last 5 % of the steps; as ``history`` those over each 5 %; the tokens
+    seen, without padding; the share of maskable tokens that were masked; and the seconds taken. A measure that a batch
+    leaves undefined (NaN) is averaged over the other batches, and None if there are none.
+    Raises InputError when the loss or its gradient is not finite.
+    """
+    steps, started = settings["steps"], time.perf_counter()
+    objective.to(device).train()
+    optimiser = adamw(objective, settings)
+    history, records = [], []
+    tokens = maskable = masked = 0
+    for step in progress(range(steps), "Pre-training"):
+        batch = batches[step]
+        torch.manual_seed(derived_seed(seed, "model", step))
+        loss, measures = objective(batch.to(device))
+        loss.backward()
+        norm = nn.utils.clip_grad_norm_(objective.parameters(), settings["clip_norm"])
+        for group in optimiser.param_groups:
+            group["lr"] = settings["learning_rate"] * schedule(step, steps, settings["warmup"])
+        optimiser.step()
+        optimiser.zero_grad()
+
+        tokens += len(batch.tokens)
+        maskable += len(batch.maskable)
+        masked += len(batch.masked)
+        records.append(torch.stack(list(measures.values())).detach())
+        part_ends = (step + 1) * POINTS // steps > step * POINTS // steps
+        if part_ends or step % CHECK == 0:
+            stop_if_diverged(step, loss, norm)
+        if part_ends:
+            means = torch.stack(records).nanmean(0).tolist()
+            history.append(
+                {"steps": step + 1} | {name: number_or_none(mean) for name, mean in zip(measures, means, strict=True)}
+            )
+            records.clear()
+    return history[-1] | {
+        "sentences": len(batches.corpus.lengths),
+        "sentences_truncated": batches.corpus.truncated,
+        "newly_initialised": "all",
+        "seed": seed,
+        "settings": settings,
+        "tokens_seen": tokens,
+        "masked_share": masked / max(1, maskable),
+        "seconds": time.perf_counter() - started,
+        "history": history,
+    }
+
+
+def adamw(objective: nn.Module, settings: dict[str, Any]) -> torch.optim.AdamW:
+    """AdamW over each parameter once, shared ones too, without weight decay on biases and normalisation weights."""
+    parameters = list(objective.parameters())
+    groups = [
+        {"params": [p for p in parameters if p.ndim > 1], "weight_decay": settings["weight_decay"]},
+        {"params": [p for p in parameters if p.ndim == 1], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, betas=tuple(settings["betas"]), eps=settings["epsilon"], fused=True)
+
+
+def schedule(step: int, steps: int, warmup: float) -> float:
+    """The factor on the learning rate: linear to 1 over the first ``warmup`` share of the steps, then linear to 0."""
+    rising = round(warmup * steps)
+    return min((step + 1) / max(1, rising), (steps - step) / max(1, steps - rising))
+
+
+def stop_if_diverged(step: int, loss: Tensor, norm: Tensor) -> None:
+    if not (math.isfinite(loss.item()) and math.isfinite(norm.item())):
+        raise InputError(
+            f"pre-training diverged by step {step + 1}: loss {loss.item()}, norm of its gradient {norm.item()}; "
+            "lower learning_rate or lengthen warmup"
+        )
+
+
+def number_or_none(value: float) -> float | None:
+    return value if math.isfinite(value) else None

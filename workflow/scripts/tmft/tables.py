@@ -1,0 +1,74 @@
+"""Tidy tables of results: one row a run and metric, and their summary over seeds."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from tmft.errors import InputError
+
+RUN = ["task", "recipe", "encoder", "layer", "seed"]
+GROUP = ["task", "recipe", "encoder", "layer"]
+MEASURE = ["split", "metric"]
+
+
+def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> pd.DataFrame:
+    """One row a run, split and metric: RUN, status, reason, best_epoch, parameters, seconds, split, metric, value.
+
+    ``runs`` are the expected runs in order, RUN each; others among the records are left out. A collapsed run has a row
+    for each split and metric that the others have, without a value. Raises InputError for an expected run that is
+    missing.
+    """
+    found = {tuple(record["run"][key] for key in RUN): record for record in records}
+    expected = [tuple(run) for run in runs]
+    missing = [run for run in expected if run not in found]
+    if missing:
+        raise InputError(f"no result for {', '.join(f'{k} {v}' for k, v in zip(RUN, missing[0], strict=True))}")
+    measures = list(
+        dict.fromkeys(
+            (split, metric)
+            for run in expected
+            for split, metrics in (found[run]["metrics"] or {}).items()
+            for metric in metrics
+        )
+    )
+    rows = []
+    for run in expected:
+        record = found[run]
+        common = dict(zip(RUN, run, strict=True)) | {
+            "status": record["status"],
+            "reason": record["reason"],
+            "best_epoch": record["best_epoch"],
+            "parameters": record["parameters"]["published"],
+            "seconds": record["cost"]["seconds"],
+        }
+        for split, metric in measures or [(None, None)]:
+            value = record["metrics"][split][metric] if record["metrics"] else None
+            rows.append(common | {"split": split, "metric": metric, "value": value})
+    return pd.DataFrame(rows).astype({"seed": "Int64", "best_epoch": "Int64", "value": "float64"})
+
+
+def summarise(runs: pd.DataFrame) -> pd.DataFrame:
+    """One row a (task, recipe, encoder, layer, split, metric): mean, sd, n, collapsed, in the order of ``runs``.
+
+    ``mean`` and ``sd`` (sample standard deviation, ddof 1; empty for one run) are over the ``n`` runs that have a
+    value; ``collapsed`` counts those that have none.
+    """
+    groups = runs.groupby([*GROUP, "parameters", *MEASURE], sort=False, dropna=False)["value"]
+    summary = groups.agg(mean="mean", sd="std", n="count", collapsed=lambda values: values.isna().sum())
+    return summary.reset_index()
+
+
+def curve_table(points: pd.DataFrame) -> str:
+    """The plotted numbers of a layer curve as text: a row a layer, a column a line, 'mean ± sd'."""
+
+    def cell(point: pd.Series) -> str:
+        if point["n"] == 0:
+            return "collapsed"
+        spread = f" ± {point['sd']:.1f}" if point["n"] > 1 else ""
+        collapsed = f" ({point['collapsed']} collapsed)" if point["collapsed"] else ""
+        return f"{point['mean']:.1f}{spread}{collapsed}"
+
+    cells = points.assign(cell=points.apply(cell, axis=1))
+    table = cells.pivot(index="layer", columns="line", values="cell")[list(dict.fromkeys(points["line"]))]
+    return table.fillna("").rename_axis(columns=None).reset_index().to_string(index=False)

@@ -1,0 +1,18 @@
+"""Tokenise a task's pairs for one encoder."""
+
+from pathlib import Path
+
+from tmft.jobs import job
+
+with job(snakemake):
+    from transformers import AutoTokenizer
+
+    from tmft.datasets.pairs import read_pairs
+    from tmft.encoder import read_config, usable_length
+    from tmft.tokens import write_tokens
+
+    folder = Path(snakemake.input.encoder)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    longest = usable_length(read_config(folder), tokenizer)
+    max_length = min(snakemake.params.max_length or longest, longest)
+    write_tokens(read_pairs(Path(snakemake.input.pairs)), tokenizer, max_length, Path(snakemake.output[0]))
