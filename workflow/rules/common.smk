@@ -1,7 +1,9 @@
 import re
 import sys
 from dataclasses import astuple
+from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import yaml
 from snakemake.exceptions import WorkflowError
@@ -111,19 +113,49 @@ def result_file(run):
     return f"results/{run.task}/{run.recipe}/{run.encoder}/layer{run.layer}/seed{run.seed}.json"
 
 
-def run_inputs(wildcards):
-    """Tokens and encoder of a run whose keys are all known."""
-    kind = "finetune" if "layer" in wildcards.keys() else "frozen"
-    recipe = experiment.recipe(wildcards.recipe)
-    if recipe["kind"] != kind:
-        raise InputError(f"recipe '{wildcards.recipe}' is of kind {recipe['kind']}, this file is made by kind {kind}")
-    experiment.task(wildcards.task)
-    if kind == "finetune":
-        experiment.check_layer(wildcards.encoder, int(wildcards.layer))
-    return {
-        "tokens": f"data/tokens/{wildcards.task}/{wildcards.encoder}.parquet",
-        "encoder": encoder_folder(wildcards.encoder),
-    }
+def run_inputs(kind):
+    """The input function of a run by a recipe of this kind: tokens and encoder, if all its keys are known."""
+
+    def inputs(wildcards):
+        recipe = experiment.recipe(wildcards.recipe)
+        if recipe["kind"] != kind:
+            raise InputError(f"recipe '{wildcards.recipe}' is of kind {recipe['kind']}; this file is made by {kind}")
+        experiment.task(wildcards.task)
+        folder = encoder_folder(wildcards.encoder)
+        if "layer" in wildcards.keys():
+            experiment.check_layer(wildcards.encoder, int(wildcards.layer))
+        return {"tokens": f"data/tokens/{wildcards.task}/{wildcards.encoder}.parquet", "encoder": folder}
+
+    return checked(inputs)
+
+
+class Batch(NamedTuple):
+    """Runs of one task, recipe and encoder that one job makes in turn."""
+
+    name: str  # of the rule
+    encoders: str  # which encoders it is for, as a regular expression
+    place: str  # of its log
+    outputs: list  # a result file a unit
+    units: object  # (layer, seed) of each
+
+
+def finetune_batches():
+    """One batch a run, or for each depth of encoders ``units_per_job`` of its runs a batch, seed by seed."""
+    run = "{task}/{recipe}/{encoder}/layer{layer}/seed{seed}"
+    if config["units_per_job"] == 1:
+        units = lambda wildcards: [(int(wildcards.layer), int(wildcards.seed))]
+        yield Batch("finetune", r"[^/]+", run, [f"results/{run}.json"], units)
+        return
+    for depth in sorted({encoder["depth"] for encoder in config["encoders"].values()}):
+        encoders = one_of(key for key, encoder in config["encoders"].items() if encoder["depth"] == depth)
+        runs = list(product(config["seeds"], range(depth + 1)))
+        for number, start in enumerate(range(0, len(runs), config["units_per_job"])):
+            units = [(layer, seed) for seed, layer in runs[start : start + config["units_per_job"]]]
+            outputs = [
+                f"results/{{task}}/{{recipe}}/{{encoder}}/layer{layer}/seed{seed}.json" for layer, seed in units
+            ]
+            place = f"{{task}}/{{recipe}}/{{encoder}}/batch{number}"
+            yield Batch(f"finetune_depth{depth}_batch{number}", encoders, place, outputs, units)
 
 
 def frozen_settings(wildcards):

@@ -1,32 +1,39 @@
-# One result a run: (task, recipe, encoder, layer, seed).
+# One result a run: (task, recipe, encoder, layer, seed); `units_per_job` of them are made in one job.
 
 
-rule finetune:
-    input:
-        unpack(checked(run_inputs)),
-    output:
-        "results/{task}/{recipe}/{encoder}/layer{layer}/seed{seed}.json",
-    log:
-        "logs/finetune/{task}/{recipe}/{encoder}/layer{layer}/seed{seed}.log",
-    benchmark:
-        "logs/finetune/{task}/{recipe}/{encoder}/layer{layer}/seed{seed}.tsv"
-    conda:
-        "../../envs/train.yaml"
-    threads: config["threads"]["finetune"]
-    resources:
-        gpu=GPU,
-        mem_mb=8000,
-        runtime=240,
-    params:
-        settings=lambda wildcards: finetune_settings(wildcards),
-        code=code("finetune"),
-    script:
-        "../scripts/finetune.py"
+for batch in finetune_batches():
+
+    rule:
+        name:
+            batch.name
+        input:
+            unpack(run_inputs("finetune")),
+        output:
+            batch.outputs,
+        params:
+            units=batch.units,
+            settings=lambda wildcards: finetune_settings(wildcards),
+            code=code("finetune"),
+        wildcard_constraints:
+            encoder=batch.encoders,
+        log:
+            f"logs/finetune/{batch.place}.log",
+        benchmark:
+            f"logs/finetune/{batch.place}.tsv"
+        threads: config["threads"]["finetune"]
+        resources:
+            gpu=GPU,
+            mem_mb=8000,
+            runtime=240 * len(batch.outputs),
+        conda:
+            "../../envs/train.yaml"
+        script:
+            "../scripts/finetune.py"
 
 
 rule evaluate_frozen:
     input:
-        unpack(checked(run_inputs)),
+        unpack(run_inputs("frozen")),
     output:
         "results/{task}/{recipe}/{encoder}/all-layers.json",
     log:

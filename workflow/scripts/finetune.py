@@ -1,4 +1,4 @@
-"""Fine-tune an encoder, truncated after one layer, with one seed."""
+"""Fine-tune an encoder, truncated after a layer, with a seed: one run, or several in turn."""
 
 from pathlib import Path
 
@@ -7,24 +7,21 @@ from tmft.jobs import job
 with job(snakemake):
     from tmft.devices import choose_device
     from tmft.encoder import TruncatedEncoder, count_parameters, read_config
-    from tmft.files import read_json
-    from tmft.results import record, write_records
+    from tmft.results import Provenance, make_in_turn, record
     from tmft.tokens import read_tokens
     from tmft.training import finetune
 
-    wildcards, settings = snakemake.wildcards, snakemake.params.settings
-    folder, layer, seed = Path(snakemake.input.encoder), int(wildcards.layer), int(wildcards.seed)
+    settings = snakemake.params.settings
+    folder, tokens_file = Path(snakemake.input.encoder), Path(snakemake.input.tokens)
     device = choose_device(snakemake.config["device"], snakemake.threads)
-    tokens = read_tokens(Path(snakemake.input.tokens))
-    encoder = TruncatedEncoder.load(folder, layer, random_seed=seed if settings["start"] == "random" else None)
-    outcome = finetune(encoder, tokens, settings, seed, device)
-    run = {
-        "task": wildcards.task,
-        "recipe": wildcards.recipe,
-        "encoder": wildcards.encoder,
-        "layer": layer,
-        "seed": seed,
-    }
-    parameters = count_parameters(read_config(folder), layer)._asdict()
-    result = record(run, outcome, settings, parameters, tokens, read_json(folder / "provenance.json"), device)
-    write_records(Path(snakemake.output[0]), [result])
+    tokens = read_tokens(tokens_file)
+    provenance = Provenance.of(folder, tokens_file, settings, snakemake.params.code)
+
+    def make(layer: int, seed: int) -> dict:
+        encoder = TruncatedEncoder.load(folder, layer, random_seed=seed if settings["start"] == "random" else None)
+        outcome = finetune(encoder, tokens, settings, seed, device)
+        run = {key: snakemake.wildcards[key] for key in ("task", "recipe", "encoder")} | {"layer": layer, "seed": seed}
+        parameters = count_parameters(read_config(folder), layer)._asdict()
+        return record(run, outcome, parameters, tokens, provenance, device)
+
+    make_in_turn(make, snakemake.params.units, [Path(path) for path in snakemake.output], provenance)

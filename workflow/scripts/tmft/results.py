@@ -1,12 +1,16 @@
 """The result of a run as strict JSON: the only thing that later stages read of it."""
 
+import os
 import platform
+import traceback
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tmft.errors import InputError
-from tmft.files import read_json, write_json
+from tmft.files import file_sha256, read_json, write_json
 
 if TYPE_CHECKING:
     import torch
@@ -18,20 +22,35 @@ FORMAT = 1
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "scipy")
 
 
+@dataclass(frozen=True)
+class Provenance:
+    """What decides a result beside its run: two results of one run with equal provenance are the same."""
+
+    settings: dict[str, Any]
+    encoder: dict[str, Any]  # source, commit and sha256 of the weights
+    tokens_sha256: str
+    code: str
+
+    @classmethod
+    def of(cls, encoder: Path, tokens: Path, settings: dict[str, Any], code: str) -> "Provenance":
+        """Read the provenance of an encoder folder and of a tokens file; ``code`` is the hash of the rule's code."""
+        origin = read_json(encoder / "provenance.json")
+        return cls(settings, {key: origin[key] for key in ("source", "commit", "sha256")}, file_sha256(tokens), code)
+
+
 def record(
     run: dict[str, Any],
     outcome: "Outcome",
-    settings: dict[str, Any],
     parameters: dict[str, int],
     tokens: "Tokens",
-    encoder: dict[str, Any],
+    provenance: Provenance,
     device: "torch.device",
 ) -> dict[str, Any]:
     """One result.
 
-    ``run`` is task, recipe, encoder, layer and seed; ``parameters`` the sizes of the truncated encoder; ``encoder``
-    the provenance of its weights. All but ``cost``, the seconds in ``history`` and ``environment`` is the same each
-    time the run is made on CPU with the same number of threads.
+    ``run`` is task, recipe, encoder, layer and seed; ``parameters`` the sizes of the truncated encoder. All but
+    ``cost``, the seconds in ``history`` and ``environment`` is the same each time the run is made on CPU with the same
+    number of threads.
     """
     return {
         "format": FORMAT,
@@ -41,14 +60,13 @@ def record(
         "metrics": outcome.metrics,
         "best_epoch": outcome.best_epoch,
         "history": outcome.history,
-        "settings": settings,
         "parameters": parameters,
         "data": {
             "pairs": {split: len(pairs) for split, pairs in tokens.splits.items()},
             "max_length": tokens.max_length,
             "truncated_sentences": tokens.truncated,
         },
-        "encoder": {key: encoder[key] for key in ("source", "commit", "sha256")},
+        "provenance": asdict(provenance),
         "cost": outcome.cost,
         "environment": environment(device),
     }
@@ -68,13 +86,39 @@ def environment(device: "torch.device") -> dict[str, Any]:
     }
 
 
-def write_records(path: Path, records: list[dict[str, Any]]) -> None:
-    """Write one record as an object, several as a list of objects."""
-    write_json(path, records[0] if len(records) == 1 else records)
+def make_in_turn(
+    make: Callable[[int, int], dict[str, Any]],
+    units: list[tuple[int, int]],
+    outputs: list[Path],
+    provenance: Provenance,
+) -> None:
+    """Make the results of several (layer, seed) units, a file each; one that fails does not take the others with it.
+
+    A finished result waits beside its final name, as ``*.finished``, until all are there, because Snakemake removes the
+    outputs of a job that fails. The next attempt takes up what waits, if its provenance is still the same.
+    Raises InputError for the units that failed; their tracebacks are in the log.
+    """
+    waiting = [path.with_name(f"{path.name}.finished") for path in outputs]
+    failed = {}
+    for (layer, seed), path in zip(units, waiting, strict=True):
+        if path.exists() and read_records(path)[0]["provenance"] == asdict(provenance):
+            continue
+        try:
+            write_json(path, make(layer, seed))
+        except Exception as error:
+            traceback.print_exc()
+            failed[layer, seed] = error
+    if failed:
+        (layer, seed), error = next(iter(failed.items()))
+        problem = f"layer {layer}, seed {seed}: {' '.join(str(error).split())}"
+        others = "" if len(units) == 1 else f" ({len(failed)} of {len(units)} runs failed, the others are kept)"
+        raise InputError(f"{problem}{others}") from error
+    for path, final in zip(waiting, outputs, strict=True):
+        os.replace(path, final)
 
 
 def read_records(path: Path) -> list[dict[str, Any]]:
-    """The records of a result file.
+    """The records of a result file: one, or a list of them.
 
     Raises InputError where it is cut short, no result, or of another format: its run has to be made again.
     """

@@ -1,0 +1,74 @@
+"""Results: several runs in one job, failures among them, and files that are no results."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tmft.errors import InputError
+from tmft.results import FORMAT, Provenance, make_in_turn, read_records
+
+PROVENANCE = Provenance({"epochs": 1}, {"source": {"path": "x"}, "commit": None, "sha256": "0"}, "1", "code")
+UNITS = [(0, 0), (1, 0), (2, 0)]
+
+
+class Maker:
+    """Makes results, counts them, and fails where it is told to."""
+
+    def __init__(self, failing: set[int] = frozenset(), provenance: Provenance = PROVENANCE):
+        self.made, self.failing, self.provenance = [], failing, provenance
+
+    def __call__(self, layer: int, seed: int) -> dict:
+        self.made.append(layer)
+        if layer in self.failing:
+            raise RuntimeError(f"layer {layer}\nbroke")
+        return {"format": FORMAT, "run": {"layer": layer, "seed": seed}, "provenance": vars(self.provenance)}
+
+
+@pytest.fixture
+def outputs(tmp_path: Path) -> list[Path]:
+    return [tmp_path / f"layer{layer}" / f"seed{seed}.json" for layer, seed in UNITS]
+
+
+def test_each_unit_has_its_own_file(outputs):
+    make_in_turn(Maker(), UNITS, outputs, PROVENANCE)
+    assert [read_records(path)[0]["run"]["layer"] for path in outputs] == [0, 1, 2]
+    assert [path.name for path in outputs[0].parent.iterdir()] == ["seed0.json"]
+
+
+def test_a_failing_unit_does_not_take_the_others_with_it(outputs, capsys):
+    with pytest.raises(InputError, match=r"layer 1, seed 0: layer 1 broke \(1 of 3 runs failed"):
+        make_in_turn(Maker({1}), UNITS, outputs, PROVENANCE)
+    assert "RuntimeError" in capsys.readouterr().err
+    assert not any(path.exists() for path in outputs)
+    again = Maker()
+    make_in_turn(again, UNITS, outputs, PROVENANCE)
+    assert again.made == [1]
+    assert all(path.exists() for path in outputs)
+
+
+def test_what_waits_is_not_used_after_a_change(outputs):
+    with pytest.raises(InputError):
+        make_in_turn(Maker({1}), UNITS, outputs, PROVENANCE)
+    changed = Provenance({"epochs": 2}, PROVENANCE.encoder, PROVENANCE.tokens_sha256, PROVENANCE.code)
+    again = Maker(provenance=changed)
+    make_in_turn(again, UNITS, outputs, changed)
+    assert again.made == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ('{"format": 1, "run"', "not a whole JSON file"),
+        ("", "not a whole JSON file"),
+        ('{"spearman": 0.8}', "not a result of format 1"),
+        ("[1, 2]", "not a result of format 1"),
+        (json.dumps({"format": FORMAT + 1}), "not a result of format 1"),
+    ],
+)
+def test_what_is_no_result_is_named(tmp_path, content, words):
+    path = tmp_path / "seed0.json"
+    path.write_text(content)
+    with pytest.raises(InputError, match=words) as caught:
+        read_records(path)
+    assert str(path) in str(caught.value) and "run the same command again" in str(caught.value)
