@@ -49,6 +49,12 @@ def test_numbers_in_exponent_notation_are_numbers():
     assert experiment.training("tmft")["weight_decay"] == 1e-3
 
 
+def test_nested_numbers_of_the_command_line_are_numbers():
+    experiment = load(changed("seeds", ["3", "4"]) | {"training": {"learning_rate": "2e-5", "epochs": "2"}}, SOURCES)
+    assert experiment.settings["seeds"] == [3, 4]
+    assert experiment.training("frozen").items() >= {"learning_rate": 2e-5, "epochs": 2}.items()
+
+
 def test_recipe_overrides_common_training():
     experiment = load(CONFIG, SOURCES)
     assert experiment.training("tmft")["epochs"] == 3
@@ -120,7 +126,7 @@ def test_every_key_is_documented():
         ("encoders.bert.depht", 3, ["unknown key 'depht'", "encoders.bert", "'depth'"]),
         ("training.learning_rat", 1, ["unknown key 'learning_rat'", "training", "'learning_rate'"]),
         ("recipes.tmft.training", {"epoch": 1}, ["unknown key 'epoch'", "recipes.tmft.training", "'epochs'"]),
-        ("seeds", [0, "1"], ["seeds.1", "'1'", "integer"]),
+        ("seeds", [0, "one"], ["seeds.1", "'one'", "integer"]),
         ("seeds", [0.5], ["seeds.0", "0.5", "integer"]),
         ("seeds", [], ["seeds"]),
         ("training.learning_rate", "fast", ["training.learning_rate", "'fast'", "number"]),

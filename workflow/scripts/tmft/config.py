@@ -92,8 +92,8 @@ class Experiment:
 def load(config: dict[str, Any], sources: dict[str, Any]) -> Experiment:
     """Validate ``config`` against the schema, fill in defaults, and check that its keys refer to each other.
 
-    Numbers in exponent notation, which YAML 1.1 reads as text (``2e-5``), become numbers. Raises InputError with one
-    line that names the key and the remedy.
+    Text becomes a number where the schema wants one: YAML 1.1 takes ``2e-5`` for text, and Snakemake's ``--config`` all
+    that is nested. Raises InputError with one line that names the key and the remedy.
     """
     schema = yaml.safe_load(SCHEMA.read_text())
     validator = jsonschema.Draft202012Validator(schema)
@@ -127,8 +127,12 @@ def _complete(value: Any, schema: dict[str, Any], root: dict[str, Any]) -> Any:
                 value[key] = _complete(value[key], subschema, root)
     elif isinstance(value, list) and "items" in schema:
         return [_complete(item, schema["items"], root) for item in value]
-    elif isinstance(value, str) and schema.get("type") == "number" and re.fullmatch(r"[-+]?[\d.]+[eE][-+]?\d+", value):
-        return float(value)
+    elif isinstance(value, str):
+        types = schema.get("type", [])
+        if "integer" in types and re.fullmatch(r"[-+]?\d+", value):
+            return int(value)
+        if "number" in types and re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", value):
+            return float(value)
     return value
 
 
