@@ -151,9 +151,7 @@ def finetune_batches():
         runs = list(product(config["seeds"], range(depth + 1)))
         for number, start in enumerate(range(0, len(runs), config["units_per_job"])):
             units = [(layer, seed) for seed, layer in runs[start : start + config["units_per_job"]]]
-            outputs = [
-                f"results/{{task}}/{{recipe}}/{{encoder}}/layer{layer}/seed{seed}.json" for layer, seed in units
-            ]
+            outputs = [f"results/{{task}}/{{recipe}}/{{encoder}}/layer{layer}/seed{seed}.json" for layer, seed in units]
             place = f"{{task}}/{{recipe}}/{{encoder}}/batch{number}"
             yield Batch(f"finetune_depth{depth}_batch{number}", encoders, place, outputs, units)
 

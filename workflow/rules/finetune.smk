@@ -10,23 +10,23 @@ for batch in finetune_batches():
             unpack(run_inputs("finetune")),
         output:
             batch.outputs,
-        params:
-            units=batch.units,
-            settings=lambda wildcards: finetune_settings(wildcards),
-            code=code("finetune"),
-        wildcard_constraints:
-            encoder=batch.encoders,
         log:
             f"logs/finetune/{batch.place}.log",
         benchmark:
             f"logs/finetune/{batch.place}.tsv"
+        wildcard_constraints:
+            encoder=batch.encoders,
+        conda:
+            "../../envs/train.yaml"
         threads: config["threads"]["finetune"]
         resources:
             gpu=GPU,
             mem_mb=8000,
             runtime=240 * len(batch.outputs),
-        conda:
-            "../../envs/train.yaml"
+        params:
+            units=batch.units,
+            settings=lambda wildcards: finetune_settings(wildcards),
+            code=code("finetune"),
         script:
             "../scripts/finetune.py"
 
