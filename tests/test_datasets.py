@@ -233,7 +233,7 @@ def real(tmp_path: Path, name: str) -> pd.DataFrame:
     for split, file in source["files"].items():
         fetch(file["url"], file["sha256"], files[split], file["name"], str(DATA))
     table = read_delimited(files, source["reading"], source["label_range"])
-    check(table, source["label_range"], name, {split: file["rows"] for split, file in source["files"].items()})
+    check(table, source["label_range"], name, source["rows"])
     return table
 
 
