@@ -43,12 +43,9 @@ def read_pairs_of(path: Path, reading: dict[str, Any], split: str) -> pd.DataFra
 def _pairs(path: Path, reading: dict[str, Any], split: str) -> Iterator[tuple[str, str, str, str, float]]:
     for line, values in read_rows(path, reading):
         where = f"{path}: line {line}"
-        own = _declared(values, reading["split"], reading["splits"], where) if "split" in reading else split
-        label = values[reading["label"]]
-        number = (
-            _declared(values, reading["label"], reading["labels"], where) if "labels" in reading else _number(label)
-        )
-        yield f"{own}-{line}", own, *sentences(values, reading), number
+        own = _declared(values, reading, "split", where) if "split" in reading else split
+        label = _declared(values, reading, "label", where) if "labels" in reading else _number(values[reading["label"]])
+        yield f"{own}-{line}", own, *sentences(values, reading), label
 
 
 def sentences(values: dict[str, str], reading: dict[str, Any]) -> list[str]:
@@ -57,8 +54,9 @@ def sentences(values: dict[str, str], reading: dict[str, Any]) -> list[str]:
     return [sentence.strip() for sentence in pair] if reading.get("strip") else pair
 
 
-def _declared(values: dict[str, str], column: str, meanings: dict[str, Any], where: str) -> Any:
-    """What the word in a column stands for."""
+def _declared(values: dict[str, str], reading: dict[str, Any], key: str, where: str) -> Any:
+    """What a row's word for ``key`` (label or split) stands for."""
+    column, meanings = reading[key], reading[f"{key}s"]
     if values[column] not in meanings:
         raise InputError(
             f"{where}: {column} is '{values[column]}' and not one of {', '.join(meanings)}; mend the row, or declare it"
