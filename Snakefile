@@ -20,3 +20,4 @@ rule all:
     input:
         expand("figures/{figure}.pdf", figure=config["figures"]),
         expand("results/data/{task}.json", task=config["tasks"]),
+        expand("results/data/corpus-{corpus}.json", corpus=config["corpora"]),

@@ -8,7 +8,7 @@ import yaml
 from tmft.config import SCHEMA, Run, load
 from tmft.errors import InputError
 
-SOURCES = {"stsb-en": {"label_range": [0, 5]}}
+SOURCES = {"stsb-en": {"label_range": [0, 5]}, "nli": {"hub": {}}}
 CONFIG = yaml.safe_load("""
 seeds: [0, 1]
 training: {learning_rate: 2e-5}
@@ -90,6 +90,20 @@ def test_pretrained_encoder_has_the_depth_it_is_made_with():
     assert load(CONFIG, SOURCES).layers("electra") == range(3)
 
 
+@pytest.mark.parametrize(
+    ("kind", "label_range"),
+    [(None, [0, 5]), ("sts", [0, 5]), ("paraphrase", [0, 1]), ("entailment", [0, 2]), ("words", [0, 10])],
+)
+def test_kind_of_scenes_decides_the_label_range(kind, label_range):
+    scenes = {"train": 40, "validation": 10, "test": 10} | ({"kind": kind} if kind else {})
+    assert load(changed("tasks.scenes.scenes", scenes), SOURCES).label_range("scenes") == label_range
+
+
+def test_text_of_a_corpus_may_be_pinned():
+    experiment = load(changed("corpora.nli", {"source": "nli"}), SOURCES)
+    assert experiment.corpus_source("nli") == SOURCES["nli"]
+
+
 def test_published_config_is_valid_and_complete(root):
     sources = yaml.safe_load((root / "workflow/sources.yaml").read_text())
     for path in [root / "config.yaml", *root.glob("*/config.yaml"), *root.glob("examples/*/config.yaml")]:
@@ -138,6 +152,10 @@ def test_every_key_is_documented():
         ("encoders.electra.part", "encoder", ["encoders.electra.part", "generator, discriminator"]),
         ("encoders.electra.pretraining", "bert", ["unknown pretraining 'bert'", "electra"]),
         ("tasks.stsb.source", "stsb", ["unknown source 'stsb'", "stsb-en"]),
+        ("tasks.stsb.source", "nli", ["unknown source 'nli'", "stsb-en"]),
+        ("corpora.lines", {"source": "stsb-en"}, ["unknown source 'stsb-en'", "nli"]),
+        ("corpora.lines", {"source": "nli", "path": "lines.txt"}, ["corpora.lines", "path and source"]),
+        ("tasks.scenes.scenes.kind", "sentences", ["tasks.scenes.scenes.kind", "'sentences'", "'paraphrase'"]),
         ("tasks.stsb.objective", "cosine", ["tasks.stsb.objective", "'cosine'", "cosine_regression"]),
         ("pretraining.electra.mask_probabilty", 0.1, ["unknown key 'mask_probabilty'", "'mask_probability'"]),
         ("pretraining.electra.corpus", "books", ["unknown corpus 'books'", "lines"]),

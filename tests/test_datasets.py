@@ -39,6 +39,23 @@ TAB = {
     "sentence1": "left",
     "sentence2": "right",
 }
+SICK = {
+    **TAB,
+    "columns": ["id", "A", "B", "relatedness", "AB", "A_original", "set"],
+    "sentence1": "A",
+    "sentence2": "B",
+    "strip": True,
+    "label": "AB",
+    "labels": {"A_entails_B": 0, "A_neutral_B": 1, "A_contradicts_B": 2},
+    "split": "set",
+    "splits": {"TRAIN": "train", "TRIAL": "validation", "TEST": "test"},
+}
+SICK_LINES = [
+    "id\tA\tB\trelatedness\tAB\tA_original\tset",
+    '1\tA dog runs \tA dog moves\t4.5\tA_entails_B\tA "dog" runs\tTRAIN',
+    '2\tA dog runs\tNo dog runs  \t3.9\tA_contradicts_B\tA 6" dog\tTEST',
+    "3\tA dog runs\tA man sings\t1\tA_neutral_B\t\tTRIAL",
+]
 HEADER = "genre\tscore\tleft\tright\n"
 
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"no data files in {DATA}")
@@ -133,6 +150,36 @@ def test_bad_rows_are_named(tmp_path: Path, content: str | bytes, reading: dict[
     assert "\n" not in message
 
 
+def test_labels_and_splits_in_words(tmp_path: Path) -> None:
+    table = read(tmp_path, "\r\n".join(SICK_LINES), SICK)
+    assert list(table["pair_id"]) == ["train-2", "test-3", "validation-4"]
+    assert list(table["split"]) == ["train", "test", "validation"]
+    assert list(table["label"]) == [0.0, 2.0, 1.0]
+    assert sentences(table)[:2] == [("A dog runs", "A dog moves"), ("A dog runs", "No dog runs")]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("A_neutral_B", "NEUTRAL", "line 4: AB is 'NEUTRAL' and not one of A_entails_B, A_neutral_B, A_contradicts_B"),
+        ("TRIAL", "DEV", "line 4: set is 'DEV' and not one of TRAIN, TRIAL, TEST"),
+        ("TRAIN", "", "line 2: set is ''"),
+    ],
+)
+def test_undeclared_labels_and_splits_are_named(tmp_path: Path, old: str, new: str, complaint: str) -> None:
+    with pytest.raises(InputError) as failure:
+        read(tmp_path, "\r\n".join(SICK_LINES).replace(old, new), SICK)
+    assert str(tmp_path / "toy.txt") in str(failure.value) and complaint in str(failure.value)
+
+
+def test_quoted_tabs_and_gaps_in_an_index(tmp_path: Path) -> None:
+    reading = {**COMMA, "separator": "\t", "header": True, "columns": ["index", "score", "sentence1", "sentence2"]}
+    lines = ["index\tscore\tsentence1\tsentence2", '0\t1\t"He said "" no "" ."\tNo .', "7\t0\tone\u0012\ttwo"]
+    table = read(tmp_path, "\n".join(lines) + "\n", reading)
+    assert sentences(table) == [('He said " no " .', "No ."), ("one\u0012", "two")]
+    assert list(table["pair_id"]) == ["train-2", "train-3"]
+
+
 # --- the table
 
 
@@ -213,6 +260,15 @@ def test_report_counts_repeats_and_overlaps() -> None:
     }
 
 
+def test_report_gives_shares_of_few_labels_only() -> None:
+    table = pairs(("train", "a", "b", 1), ("train", "c", "d", 0), ("train", "e", "f", 1), ("test", "g", "h", 0))
+    found = report(table)["splits"]
+    assert found["train"]["shares"] == {"0": pytest.approx(1 / 3), "1": pytest.approx(2 / 3)}
+    assert found["test"]["shares"] == {"0": 1.0}
+    scores = pairs(*(("train", "a", f"b{score}", score / 4) for score in range(11)))
+    assert report(scores)["splits"]["train"]["shares"] is None
+
+
 @given(
     st.lists(
         st.tuples(st.sampled_from(["train", "test"]), st.sampled_from("abAB"), st.sampled_from("abAB"), st.just(1.0)),
@@ -233,7 +289,7 @@ def real(tmp_path: Path, name: str) -> pd.DataFrame:
     for split, file in source["files"].items():
         fetch(file["url"], file["sha256"], files[split], file["name"], str(DATA))
     table = read_delimited(files, source["reading"], source["label_range"])
-    check(table, source["label_range"], name, {split: file["rows"] for split, file in source["files"].items()})
+    check(table, source["label_range"], name, source["rows"])
     return table
 
 
@@ -263,3 +319,28 @@ def test_korean_scores_are_those_of_english(tmp_path: Path) -> None:
     assert list(korean["split"]) == list(english["split"])
     assert list(korean["label"]) == list(english["label"])
     assert report(english)["shared"]["train and test"]["sentences"] == 257
+
+
+@needs_data
+def test_real_mrpc(tmp_path: Path) -> None:
+    table = real(tmp_path, "mrpc")
+    counts = table.groupby(["split", "label"]).size()
+    assert [counts[split, 1.0] for split in ("train", "validation", "test")] == [2474, 279, 1147]
+    assert [counts[split, 0.0] for split in ("train", "validation", "test")] == [1194, 129, 578]
+    assert report(table)["splits"]["test"]["shares"]["1"] == pytest.approx(1147 / 1725)
+    text = pd.concat([table["sentence1"], table["sentence2"]])
+    assert not text.str.contains('""', regex=False).any() and text.str.contains('"', regex=False).any()
+
+
+@needs_data
+def test_real_sick(tmp_path: Path) -> None:
+    table = real(tmp_path, "sick")
+    counts = table.groupby(["split", "label"]).size().unstack()
+    assert counts.loc["train"].tolist() == [1274, 2381, 784]
+    assert counts.loc["validation"].tolist() == [143, 266, 86]
+    assert counts.loc["test"].tolist() == [1404, 2621, 881]
+    lines = (DATA / "sick" / "SICK.txt").read_text(encoding="utf-8").splitlines()[1:]
+    fields = [line.split("\t") for line in lines]
+    assert sentences(table) == [(row[1].strip(), row[2].strip()) for row in fields]
+    unordered = pd.Series([frozenset(pair) for pair in sentences(table)])
+    assert unordered.duplicated().sum() == 64

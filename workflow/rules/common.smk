@@ -38,8 +38,8 @@ config.clear()
 config.update(experiment.settings)
 
 GPU = 0 if config["device"] == "cpu" else 1
-PINNED_FILES = {file["name"]: file for source in experiment.sources.values() for file in source["files"].values()}
 DOWNLOADED = [task for task in config["tasks"] if "source" in config["tasks"][task]]
+WORDS = [task for task in DOWNLOADED if "lists" in experiment.source(task)]
 SYNTHETIC = [task for task in config["tasks"] if "scenes" in config["tasks"][task]]
 
 
@@ -83,9 +83,22 @@ def tokenizer_folder(key):
     return f"data/tokenizers/{key}" if key in config["tokenizers"] else encoder_folder(key)
 
 
+def corpora(kind):
+    """The corpora of this kind."""
+    return [key for key, corpus in config["corpora"].items() if kind in corpus]
+
+
 def pretrainings(objective):
     """The pre-trainings with this objective."""
     return [key for key, pretraining in config["pretraining"].items() if pretraining["objective"] == objective]
+
+
+def source_files(source):
+    """The pinned files of a data set: by split, by word list, or by name."""
+    return source.get("lists") or source.get("files", {})
+
+
+PINNED_FILES = {file["name"]: file for source in experiment.sources.values() for file in source_files(source).values()}
 
 
 def pinned_file(wildcards):
@@ -100,10 +113,9 @@ def encoder_source(wildcards):
     return {key: encoder[key] for key in ("hub", "revision", "path", "package") if encoder.get(key)}
 
 
-def raw_files(task):
-    """The downloaded files of a task by split."""
-    source = config["tasks"][task]["source"]
-    return {split: f"data/raw/{file['name']}" for split, file in experiment.source(task)["files"].items()}
+def raw_files(source):
+    """Where the pinned files of a data set are downloaded to."""
+    return {key: f"data/raw/{file['name']}" for key, file in source_files(source).items()}
 
 
 def result_file(run):

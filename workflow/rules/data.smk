@@ -1,9 +1,10 @@
-# Fetching and preparing: pinned files, encoders, pair tables, tokens.
+# Fetching and preparing: pinned files, encoders, pair tables, text, tokens.
 
 
 localrules:
     fetch_data,
     fetch_encoder,
+    fetch_corpus,
 
 
 rule fetch_data:
@@ -15,7 +16,7 @@ rule fetch_data:
     benchmark:
         "logs/fetch_data/{collection}/{file}.tsv"
     wildcard_constraints:
-        collection=r"[^/]+",
+        collection=r".+",
         file=r"[^/]+(?<!\.provenance\.json)",
     conda:
         "../../envs/data.yaml"
@@ -53,7 +54,7 @@ rule fetch_encoder:
 
 rule read_pairs:
     input:
-        unpack(checked(lambda wildcards: raw_files(wildcards.task))),
+        unpack(lambda wildcards: raw_files(experiment.source(wildcards.task))),
     output:
         "data/pairs/{task}.csv",
     log:
@@ -61,7 +62,7 @@ rule read_pairs:
     benchmark:
         "logs/read_pairs/{task}.tsv"
     wildcard_constraints:
-        task=one_of(DOWNLOADED),
+        task=one_of(task for task in DOWNLOADED if task not in WORDS),
     conda:
         "../../envs/data.yaml"
     threads: 1
@@ -73,6 +74,31 @@ rule read_pairs:
         code=code("read_pairs"),
     script:
         "../scripts/read_pairs.py"
+
+
+rule read_words:
+    input:
+        unpack(lambda wildcards: raw_files(experiment.source(wildcards.task))),
+    output:
+        pairs="data/pairs/{task}.csv",
+        lists="results/data/{task}-lists.json",
+    log:
+        "logs/read_words/{task}.log",
+    benchmark:
+        "logs/read_words/{task}.tsv"
+    wildcard_constraints:
+        task=one_of(WORDS),
+    conda:
+        "../../envs/data.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        source=lambda wildcards: experiment.source(wildcards.task),
+        code=code("read_words"),
+    script:
+        "../scripts/read_words.py"
 
 
 rule write_scene_pairs:
@@ -107,6 +133,8 @@ rule report_data:
         "logs/report_data/{task}.log",
     benchmark:
         "logs/report_data/{task}.tsv"
+    wildcard_constraints:
+        task=one_of(config["tasks"]),
     conda:
         "../../envs/data.yaml"
     threads: 1
@@ -117,6 +145,56 @@ rule report_data:
         code=code("report_data"),
     script:
         "../scripts/report_data.py"
+
+
+rule fetch_corpus:
+    input:
+        unpack(lambda wildcards: raw_files(experiment.corpus_source(wildcards.corpus))),
+    output:
+        text="data/corpora/{corpus}.txt",
+        provenance="data/corpora/{corpus}.provenance.json",
+    log:
+        "logs/fetch_corpus/{corpus}.log",
+    benchmark:
+        "logs/fetch_corpus/{corpus}.tsv"
+    wildcard_constraints:
+        corpus=one_of(corpora("source")),
+    conda:
+        "../../envs/data.yaml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        source=lambda wildcards: experiment.corpus_source(wildcards.corpus),
+        code=code("fetch_corpus"),
+    script:
+        "../scripts/fetch_corpus.py"
+
+
+rule report_corpus:
+    input:
+        corpus=lambda wildcards: corpus_file(wildcards.corpus),
+        pairs=expand("data/pairs/{task}.csv", task=config["tasks"]),
+    output:
+        "results/data/corpus-{corpus}.json",
+    log:
+        "logs/report_corpus/{corpus}.log",
+    benchmark:
+        "logs/report_corpus/{corpus}.tsv"
+    wildcard_constraints:
+        corpus=one_of(config["corpora"]),
+    conda:
+        "../../envs/data.yaml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=20,
+    params:
+        tasks=list(config["tasks"]),
+        code=code("report_corpus"),
+    script:
+        "../scripts/report_corpus.py"
 
 
 rule tokenise:

@@ -3,17 +3,17 @@
 
 rule write_scene_corpus:
     input:
-        checked(
-            lambda wildcards: [
-                f"data/pairs/{task}.csv" for task in experiment.corpus(wildcards.corpus)["scenes"]["exclude"]
-            ]
-        ),
+        lambda wildcards: [
+            f"data/pairs/{task}.csv" for task in config["corpora"][wildcards.corpus]["scenes"]["exclude"]
+        ],
     output:
         "data/corpora/{corpus}.txt",
     log:
         "logs/write_scene_corpus/{corpus}.log",
     benchmark:
         "logs/write_scene_corpus/{corpus}.tsv"
+    wildcard_constraints:
+        corpus=one_of(corpora("scenes")),
     conda:
         "../../envs/data.yaml"
     threads: 1

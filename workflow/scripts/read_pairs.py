@@ -11,10 +11,5 @@ with job(snakemake):
     source = snakemake.params.source
     files = {split: Path(snakemake.input[split]) for split in source["files"]}
     pairs = read_delimited(files, source["reading"], source["label_range"])
-    check(
-        pairs,
-        source["label_range"],
-        snakemake.wildcards.task,
-        {split: file["rows"] for split, file in source["files"].items()},
-    )
+    check(pairs, source["label_range"], snakemake.wildcards.task, source["rows"])
     write_pairs(pairs, Path(snakemake.output[0]))

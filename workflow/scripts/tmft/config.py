@@ -14,7 +14,7 @@ import yaml
 from tmft.errors import InputError
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "config.schema.yaml"
-SCENES_RANGE = [0.0, 5.0]
+SCENES_RANGES = {"sts": [0.0, 5.0], "paraphrase": [0.0, 1.0], "entailment": [0.0, 2.0], "words": [0.0, 10.0]}
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,18 @@ class Experiment:
 
     def source(self, task: str) -> dict[str, Any]:
         """The pinned data set of a task that is downloaded."""
-        return _lookup(self.sources, self.task(task)["source"], "source")
+        labelled = {key: source for key, source in self.sources.items() if "label_range" in source}
+        return _lookup(labelled, self.task(task)["source"], "source")
+
+    def corpus_source(self, corpus: str) -> dict[str, Any]:
+        """The pinned data sets of a corpus that is downloaded."""
+        unlabelled = {key: source for key, source in self.sources.items() if "label_range" not in source}
+        return _lookup(unlabelled, self.corpus(corpus)["source"], "source")
 
     def label_range(self, task: str) -> list[float]:
         """Lowest and highest label of a task."""
-        return SCENES_RANGE if "scenes" in self.task(task) else self.source(task)["label_range"]
+        scenes = self.task(task).get("scenes")
+        return SCENES_RANGES[scenes["kind"]] if scenes else self.source(task)["label_range"]
 
     def layers(self, encoder: str) -> range:
         """All layers of an encoder, 0 (the embeddings) to its depth."""
@@ -179,7 +186,9 @@ def _check_references(experiment: Experiment) -> None:
     for key, recipe in settings["recipes"].items():
         recipe.setdefault("label", key)
     for key, corpus in settings["corpora"].items():
-        _one_of(corpus, ["path", "scenes"], f"corpora.{key}")
+        _one_of(corpus, ["path", "scenes", "source"], f"corpora.{key}")
+        if "source" in corpus:
+            experiment.corpus_source(key)
         for task in corpus.get("scenes", {}).get("exclude", []):
             experiment.task(task)
     for tokenizer in settings["tokenizers"].values():

@@ -15,35 +15,57 @@ QUOTING = {"csv": csv.QUOTE_MINIMAL, "none": csv.QUOTE_NONE}
 
 
 def read_delimited(files: dict[str, Path], reading: dict[str, Any], label_range: tuple[float, float]) -> pd.DataFrame:
-    """Read one file a split into a table of pairs; the pair_id is split and line, as in ``train-2919``.
+    """Read files into a table of pairs, one file a split, or one of all splits; the pair_id is split and line, as in
+    ``train-2919``.
 
     ``reading`` declares separator, quoting (``csv``: a field may be quoted, with inner quotes doubled; ``none``: quotes
     are text), header (whether line 1 is one), encoding, columns (the names of all fields, in order), which of these are
-    sentence1, sentence2 and label, and optionally strip (take outer white space off the sentences). Lines end with LF
-    or CRLF; lines count from 1, the header included.
+    sentence1, sentence2 and label, and optionally strip (take outer white space off the sentences), labels (the numbers
+    that the words of the label column stand for), split (the column that names a row's split) and splits (what its
+    words stand for). Lines end with LF or CRLF; lines count from 1, the header included.
 
     Raises InputError naming file and line: wrong number of fields, another header, broken quotes, bytes outside the
-    encoding, and what ``pairs.check`` refuses.
+    encoding, a label or split that is not declared, and what ``pairs.check`` refuses.
     """
     tables = []
     for split, path in files.items():
-        table = pd.DataFrame(_pairs(split, path, reading), columns=list(DTYPES)).astype(DTYPES)
+        table = read_pairs_of(path, reading, split)
         check(table, label_range, str(path))
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
 
 
-def _pairs(split: str, path: Path, reading: dict[str, Any]) -> Iterator[tuple[str, str, str, str, float]]:
-    for line, fields in _rows(path, reading):
-        values = dict(zip(reading["columns"], fields, strict=True))
-        sentences = [values[reading[side]] for side in ("sentence1", "sentence2")]
-        if reading.get("strip"):
-            sentences = [sentence.strip() for sentence in sentences]
-        yield f"{split}-{line}", split, *sentences, _number(values[reading["label"]])
+def read_pairs_of(path: Path, reading: dict[str, Any], split: str) -> pd.DataFrame:
+    """The pairs of one file, unchecked: a label that is no number is NaN. Raises InputError as ``read_delimited``."""
+    return pd.DataFrame(_pairs(path, reading, split), columns=list(DTYPES)).astype(DTYPES)
 
 
-def _rows(path: Path, reading: dict[str, Any]) -> Iterator[tuple[int, list[str]]]:
-    """The fields of each row, with the line the row starts on."""
+def _pairs(path: Path, reading: dict[str, Any], split: str) -> Iterator[tuple[str, str, str, str, float]]:
+    for line, values in read_rows(path, reading):
+        where = f"{path}: line {line}"
+        own = _declared(values, reading, "split", where) if "split" in reading else split
+        label = _declared(values, reading, "label", where) if "labels" in reading else _number(values[reading["label"]])
+        yield f"{own}-{line}", own, *sentences(values, reading), label
+
+
+def sentences(values: dict[str, str], reading: dict[str, Any]) -> list[str]:
+    """Both sentences of a row."""
+    pair = [values[reading[side]] for side in ("sentence1", "sentence2")]
+    return [sentence.strip() for sentence in pair] if reading.get("strip") else pair
+
+
+def _declared(values: dict[str, str], reading: dict[str, Any], key: str, where: str) -> Any:
+    """What a row's word for ``key`` (label or split) stands for."""
+    column, meanings = reading[key], reading[f"{key}s"]
+    if values[column] not in meanings:
+        raise InputError(
+            f"{where}: {column} is '{values[column]}' and not one of {', '.join(meanings)}; mend the row, or declare it"
+        )
+    return meanings[values[column]]
+
+
+def read_rows(path: Path, reading: dict[str, Any]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Each row's fields by column, with the line the row starts on. Raises InputError as ``read_delimited``."""
     columns = reading["columns"]
     reader = csv.reader(
         io.StringIO(_text(path, reading["encoding"]), newline="\n"),
@@ -63,7 +85,7 @@ def _rows(path: Path, reading: dict[str, Any]) -> Iterator[tuple[int, list[str]]
                     "mend the row, or the declared separator and quoting"
                 )
             else:
-                yield line, fields
+                yield line, dict(zip(columns, fields, strict=True))
             line = reader.line_num + 1
     except csv.Error as error:
         raise InputError(f"{path}: line {line}: {error}; mend the row, or the declared quoting") from error

@@ -11,6 +11,7 @@ from tmft.errors import InputError
 from tmft.files import write_text
 
 SPLITS = ("train", "validation", "test")
+FEW_LABELS = 10
 DTYPES = {"pair_id": "str", "split": "str", "sentence1": "str", "sentence2": "str", "label": "float64"}
 
 
@@ -68,9 +69,10 @@ def read_pairs(path: Path) -> pd.DataFrame:
 def report(table: pd.DataFrame) -> dict[str, Any]:
     """What a reader of results should know of the data, as strict JSON.
 
-    For each split its rows, label range and mean, and its repeated pairs: ``ordered`` compares them as they are,
-    ``unordered`` without order and case. ``pairs`` counts the distinct pairs that occur more than once, ``extra_rows``
-    the rows beyond their first occurrence, ``conflicting`` those of the pairs that have several labels.
+    For each split its rows, label range and mean, the share of each label (null where a table has more than 10), and
+    its repeated pairs: ``ordered`` compares them as they are, ``unordered`` without order and case. ``pairs`` counts
+    the distinct pairs that occur more than once, ``extra_rows`` the rows beyond their first occurrence,
+    ``conflicting`` those of the pairs that have several labels.
     For each two splits the distinct pairs (without order and case) and sentences (without case) they share.
     """
     ordered = pd.Series(list(zip(table["sentence1"], table["sentence2"], strict=True)), index=table.index)
@@ -78,12 +80,14 @@ def report(table: pd.DataFrame) -> dict[str, Any]:
     splits = [split for split in SPLITS if (table["split"] == split).any()]
     rows = {split: table["split"] == split for split in splits}
     pairs = {split: set(unordered[rows[split]]) for split in splits}
+    few = table["label"].nunique() <= FEW_LABELS
     sentences = {split: {sentence for pair in pairs[split] for sentence in pair} for split in splits}
     return {
         "splits": {
             split: {
                 "rows": int(rows[split].sum()),
                 "label": table.loc[rows[split], "label"].agg(["min", "max", "mean"]).to_dict(),
+                "shares": _shares(table.loc[rows[split], "label"]) if few else None,
                 "repeated": {
                     "ordered": _repeated(ordered[rows[split]], table["label"]),
                     "unordered": _repeated(unordered[rows[split]], table["label"]),
@@ -99,6 +103,11 @@ def report(table: pd.DataFrame) -> dict[str, Any]:
             for one, other in combinations(splits, 2)
         },
     }
+
+
+def _shares(labels: pd.Series) -> dict[str, float]:
+    shares = labels.value_counts(normalize=True, sort=False).sort_index()
+    return {f"{label:g}": float(share) for label, share in shares.items()}
 
 
 def _repeated(pairs: pd.Series, labels: pd.Series) -> dict[str, int]:

@@ -490,6 +490,9 @@ def word_similarity(one: Concept, other: Concept) -> float:
     return SAME_KIND_WORDS if one.kind == other.kind else UNRELATED_WORDS
 
 
+PAIRS = {"sts": sts_pairs, "paraphrase": paraphrase_pairs, "entailment": entailment_pairs, "words": word_pairs}
+
+
 def corpus(sentences: int, seed: int, exclude: set[str]) -> list[str]:
     """Distinct unlabelled sentences for pre-training, none of ``exclude``, in the order drawn."""
     rng = Random(f"corpus {seed}")

@@ -1,0 +1,16 @@
+"""Count the sentences of all tasks that are in a corpus."""
+
+from pathlib import Path
+
+from tmft.jobs import job
+
+with job(snakemake):
+    from tmft.datasets.corpora import report
+    from tmft.datasets.pairs import read_pairs
+    from tmft.files import write_json
+
+    tables = {
+        task: read_pairs(Path(path)) for task, path in zip(snakemake.params.tasks, snakemake.input.pairs, strict=True)
+    }
+    with Path(snakemake.input.corpus).open(encoding="utf-8") as lines:
+        write_json(Path(snakemake.output[0]), report(lines, tables))
