@@ -202,6 +202,13 @@ def test_each_request_says_its_source_and_formality_only_where_asked(stand_in, c
     assert stand_in.paths == {"/v2/translate", "/v2/usage"}
 
 
+@pytest.mark.parametrize("end", ["", "/"])
+def test_another_server_may_have_a_path(stand_in, cache, monkeypatch, end):
+    monkeypatch.setenv("DEEPL_SERVER_URL", f"{stand_in.url}/deepl{end}")
+    translate(["one"], GERMAN, cache, PLENTY)
+    assert stand_in.paths == {"/deepl/v2/translate", "/deepl/v2/usage"}
+
+
 def test_another_direction_or_formality_is_another_translation(stand_in, cache):
     directions = [GERMAN, Direction("EN", "DE", "prefer_more"), Direction("EN", "DE", "prefer_less")]
     directions += [Direction("EN", "ES", None), Direction("NL", "DE", None)]
@@ -282,6 +289,16 @@ def test_two_jobs_at_once_pay_once(stand_in, tmp_path):
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, range(4)))
     assert sorted(stand_in.paid) == sorted((text, "DE") for text in lines(200))
+
+
+def test_a_batch_is_kept_whole_or_not_at_all(stand_in, cache):
+    translate(["one"], GERMAN, cache, PLENTY)
+    one = cache.get(GERMAN, ["one"])["one"]
+    with pytest.raises(KeyboardInterrupt), cache.exclusive():
+        cache.add(GERMAN, {"two": one})
+        raise KeyboardInterrupt
+    assert cache.get(GERMAN, ["one", "two"]) == {"one": one}
+    assert translate(["one", "two"], GERMAN, cache, PLENTY) == 1
 
 
 # --- costs
@@ -409,10 +426,9 @@ def test_pipeline_translates_goes_on_and_keeps_the_key_to_itself(root, tmp_path,
     assert (provenance["from"], provenance["target"]) == ("scenes", "PT-BR")
 
     monkeypatch.delenv("DEEPL_AUTH_KEY")
-    assert "Nothing to be done" in snakemake(tmp_path, *targets, root=root).stdout
-    run = snakemake(tmp_path, "estimate_translation", "--cores", "1", root=root)
+    run = snakemake(tmp_path, "estimate_translation", *targets, root=root)
     assert json.loads((tmp_path / "results/translation/estimate.json").read_text())["total"]["new"] == 0, run.stdout
-    assert "Nothing to be done" in snakemake(tmp_path, "estimate_translation", "--cores", "1", root=root).stdout
+    assert "Nothing to be done" in snakemake(tmp_path, "estimate_translation", *targets, "-n", root=root).stdout
 
     assert stand_in.credentials == {f"DeepL-Auth-Key {KEY}"}
     assert found_in(tmp_path, "SECRET123") == []

@@ -55,6 +55,7 @@ rule estimate_translation:
         runtime=10,
     params:
         originals={task: translated_from(task) for task in TRANSLATED},
+        cap=config["translation"]["cap"],
         directions={task: translation_direction(task) for task in TRANSLATED},
         code=code("estimate_translation"),
     script:

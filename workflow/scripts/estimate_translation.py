@@ -20,7 +20,7 @@ with job(snakemake):
             for task, direction in snakemake.params.directions.items()
         },
         TranslationCache(Path(cache)),
-        snakemake.config["translation"]["cap"],
+        snakemake.params.cap,
     )
     write_json(Path(snakemake.output[0]), report)
     characters = {task: values["characters"] for task, values in report["tasks"].items()} | {"total": report["total"]}

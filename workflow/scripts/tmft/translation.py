@@ -19,6 +19,7 @@ from tmft.translation_cache import Direction, Translation, TranslationCache
 SIDES = ["sentence1", "sentence2"]
 BATCH_TEXTS = 50  # DeepL's limit
 BATCH_BYTES = 120 * 1024  # of the encoded texts; DeepL's limit is 128 KiB for the whole body
+ORIGIN = ("model_type", "client", "server", "date")  # what is told of each translation
 
 
 def translate_pairs(
@@ -42,16 +43,13 @@ def translate_pairs(
     table = pairs.assign(
         **{side: pairs[side].map({text: one.translation for text, one in translations.items()}) for side in SIDES}
     )
-    values = {field: sorted({getattr(one, field) for one in translations.values()} - {None}) for field in _ORIGIN}
+    values = {field: sorted({getattr(one, field) for one in translations.values()} - {None}) for field in ORIGIN}
     return table, {
         **direction._asdict(),
         "sentences": {"new": new, "cached": len(sentences) - new},
         "billed_characters": sum(one.billed_characters for one in translations.values()),
         **values,
     }
-
-
-_ORIGIN = ("model_type", "client", "server", "date")
 
 
 def distinct(pairs: pd.DataFrame) -> list[str]:

@@ -60,13 +60,9 @@ class TranslationCache:
     @contextmanager
     def exclusive(self) -> Iterator[None]:
         """Keep other processes from adding: they wait until the body is done and see what it has added."""
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
+        with self._connection:  # commits at the end, or takes all back if the body raises
+            self._connection.execute("BEGIN IMMEDIATE")
             yield
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
 
     def add(self, direction: Direction, translations: Mapping[str, Translation]) -> None:
         """Store translations by text; inside ``exclusive``, all of them or none."""
