@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 
 from tmft.code import code_hash
 from tmft.config import load
+from tmft.deepl_access import auth_key
 from tmft.errors import InputError
 
 
@@ -41,6 +42,7 @@ GPU = 0 if config["device"] == "cpu" else 1
 DOWNLOADED = [task for task in config["tasks"] if "source" in config["tasks"][task]]
 WORDS = [task for task in DOWNLOADED if "lists" in experiment.source(task)]
 SYNTHETIC = [task for task in config["tasks"] if "scenes" in config["tasks"][task]]
+TRANSLATED = [task for task in config["tasks"] if "translation" in config["tasks"][task]]
 
 
 def one_of(keys):
@@ -116,6 +118,25 @@ def encoder_source(wildcards):
 def raw_files(source):
     """Where the pinned files of a data set are downloaded to."""
     return {key: f"data/raw/{file['name']}" for key, file in source_files(source).items()}
+
+
+def translated_from(task):
+    """The key of the task whose pairs a task translates."""
+    return config["tasks"][task]["translation"]["from"]
+
+
+def translation_direction(task):
+    """Languages and formality of a translation."""
+    return {key: config["tasks"][task]["translation"][key] for key in ("source", "target", "formality")}
+
+
+def require_key():
+    """Refuse to start where something is to be translated and there is no key."""
+    if any(job.rule.name == "translate_pairs" for job in workflow.dag.needrun_jobs()):
+        try:
+            auth_key()
+        except InputError as error:
+            raise refuse(error) from None
 
 
 def result_file(run):

@@ -11,6 +11,7 @@ from typing import Any
 import jsonschema
 import yaml
 
+from tmft.deepl_access import source_code, target_code
 from tmft.errors import InputError
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "config.schema.yaml"
@@ -68,6 +69,8 @@ class Experiment:
 
     def label_range(self, task: str) -> list[float]:
         """Lowest and highest label of a task."""
+        if "translation" in self.task(task):
+            return self.label_range(self.task(task)["translation"]["from"])
         scenes = self.task(task).get("scenes")
         return SCENES_RANGES[scenes["kind"]] if scenes else self.source(task)["label_range"]
 
@@ -180,8 +183,10 @@ def _check_references(experiment: Experiment) -> None:
             raise InputError(f"config: key 'depth' (the number of layers) is missing at encoders.{key}")
         encoder.setdefault("label", key)
     for key, task in settings["tasks"].items():
-        _one_of(task, ["source", "scenes"], f"tasks.{key}")
+        _one_of(task, ["source", "scenes", "translation"], f"tasks.{key}")
         task.setdefault("label", key)
+        if "translation" in task:
+            _check_translation(experiment, key)
         experiment.label_range(key)
     for key, recipe in settings["recipes"].items():
         recipe.setdefault("label", key)
@@ -211,6 +216,20 @@ def _check_references(experiment: Experiment) -> None:
             for layer in figure["layers"] or []:
                 experiment.check_layer(encoder, layer)
             experiment.encoder(encoder)
+
+
+def _check_translation(experiment: Experiment, key: str) -> None:
+    """Refuse a translation of a translation and unknown languages; bring the codes into their fixed form."""
+    translation = experiment.task(key)["translation"]
+    if "translation" in experiment.task(translation["from"]):
+        raise InputError(
+            f"config: tasks.{key}.translation.from: '{translation['from']}' is a translation itself; name the original"
+        )
+    for end, fixed_form in (("source", source_code), ("target", target_code)):
+        try:
+            translation[end] = fixed_form(translation[end])
+        except InputError as error:
+            raise InputError(f"config: tasks.{key}.translation.{end}: {error}") from None
 
 
 def _one_of(value: dict[str, Any], keys: list[str], where: str) -> None:

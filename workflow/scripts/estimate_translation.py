@@ -1,0 +1,28 @@
+"""Estimate what the translations of the experiment will cost."""
+
+from pathlib import Path
+
+from tmft.jobs import job
+
+with job(snakemake):
+    import pandas as pd
+
+    from tmft.datasets.pairs import read_pairs
+    from tmft.files import write_json
+    from tmft.translation import estimate
+    from tmft.translation_cache import Direction, TranslationCache
+
+    pairs = {Path(path).stem: read_pairs(Path(path)) for path in snakemake.input.pairs}
+    cache, *_ = [*snakemake.input.cache, ":memory:"]
+    report = estimate(
+        {
+            task: (Direction(**direction), pairs[snakemake.params.originals[task]])
+            for task, direction in snakemake.params.directions.items()
+        },
+        TranslationCache(Path(cache)),
+        snakemake.params.cap,
+    )
+    write_json(Path(snakemake.output[0]), report)
+    characters = {task: values["characters"] for task, values in report["tasks"].items()} | {"total": report["total"]}
+    print(pd.DataFrame(characters).T.to_string(na_rep=""))
+    print(f"cap {report['cap']['characters']}, left {report['cap']['left']}")
