@@ -101,10 +101,10 @@ def to_markdown(comparison: pd.DataFrame) -> str:
         "",
         "Scores are correlations x 100, means over seeds, at the layer that the paper chose. A number is *reproduced* "
         f"if it differs by at most {SCORE_TOLERANCE} points (parameters, layers and ratios: only by rounding), "
-        "*within noise* if it differs by at most two standard errors of the difference, and *differs* otherwise. A layer is "
-        "within noise if validation does not tell it from the best layer by the same rule. Where one side's standard "
-        "deviation is not known the other's stands for it. *Not run* has no results on disk; *not comparable* is of "
-        "another task, other encoders or other training settings than the paper's.",
+        "*within noise* if it differs by at most two standard errors of the difference, and *differs* otherwise. "
+        "A layer is within noise if validation does not tell it from the best layer by the same rule. Where one "
+        "side's standard deviation is not known the other's stands for it. *Not run* has no results on disk; "
+        "*not comparable* is of another task, other encoders or other training settings than the paper's.",
         "",
         "| Place | Number | Paper | Ours | Difference | SD (seeds) | Verdict |",
         "| --- | --- | --- | --- | --- | --- | --- |",
