@@ -13,6 +13,7 @@ include: "workflow/rules/translation.smk"
 include: "workflow/rules/pretrain.smk"
 include: "workflow/rules/finetune.smk"
 include: "workflow/rules/analysis.smk"
+include: "workflow/rules/similarity.smk"
 include: "workflow/rules/figures.smk"
 
 
@@ -24,5 +25,7 @@ rule all:
     default_target: True
     input:
         expand("figures/{figure}.pdf", figure=config["figures"]),
+        expand("results/tables/{table}.csv", table=config["tables"]),
+        "results/reproduction.md",
         expand("results/data/{task}.json", task=config["tasks"]),
         expand("results/data/corpus-{corpus}.json", corpus=config["corpora"]),

@@ -29,6 +29,11 @@ pretraining:
   electra: {objective: replaced_token_detection, corpus: lines, tokenizer: words, steps: 10, layers: 2}
 figures:
   curve: {kind: layer_curve, task: stsb, recipes: [tmft, frozen], encoders: [bert]}
+  sizes: {kind: pareto, task: stsb, recipe: tmft, families: {A: [bert], B: [electra]}}
+  alike: {kind: cka_curve, task: stsb, encoders: [bert, electra]}
+  method: {kind: method}
+tables:
+  table: {task: stsb, recipes: [tmft], encoders: [bert]}
 """)
 
 
@@ -86,6 +91,18 @@ def test_figure_runs_follow_the_config():
     assert len(runs) == 4 * 2 + 4
 
 
+def test_figures_of_other_kinds_and_tables_need_all_layers_or_no_runs():
+    experiment = load(CONFIG, SOURCES)
+    assert [run.encoder for run in experiment.figure_runs("sizes")] == ["bert"] * 8 + ["electra"] * 6
+    assert list(experiment.figure_runs("alike")) == list(experiment.figure_runs("method")) == []
+    assert len(list(experiment.table_runs("table"))) == 8
+    assert experiment.figure("alike")["recipe"] is None and experiment.table("table")["rows"] == ["best", "last"]
+
+
+def test_main_metric_is_the_tasks():
+    assert load(CONFIG, SOURCES).metrics("stsb") == ("spearman", "pearson")
+
+
 def test_pretrained_encoder_has_the_depth_it_is_made_with():
     assert load(CONFIG, SOURCES).layers("electra") == range(3)
 
@@ -125,7 +142,8 @@ def test_every_key_is_documented():
 
     schema = yaml.safe_load(SCHEMA.read_text())
     assert undocumented(schema, "") == []
-    assert undocumented(schema["$defs"]["training"], "training") == []
+    for name, definition in schema["$defs"].items():
+        assert undocumented(definition, name) == []
 
 
 @pytest.mark.parametrize(
@@ -161,6 +179,17 @@ def test_every_key_is_documented():
         ("pretraining.electra.corpus", "books", ["unknown corpus 'books'", "lines"]),
         ("pretraining.electra.tokenizer", "word", ["'word'"]),
         ("pretraining.electra.random_share", 0.2, ["pretraining.electra", "mask_share and random_share"]),
+        ("figures.sizes.families", {"A": ["brt"]}, ["unknown encoder 'brt'", "bert, electra"]),
+        ("figures.sizes.recipe", "ws", ["unknown recipe 'ws'", "tmft, frozen"]),
+        ("figures.sizes.recipes", ["tmft"], ["unknown key 'recipes'", "figures.sizes", "'recipe'"]),
+        ("figures.alike.encoders", ["bert"], ["figures.alike.encoders", "too short"]),
+        ("figures.alike.families", {}, ["unknown key 'families'", "figures.alike"]),
+        ("figures.alike", {"kind": "cka_curve", "encoders": ["bert", "electra"]}, ["'task'", "figures.alike"]),
+        ("figures.method", {"kind": "drawing"}, ["figures.method.kind", "'drawing'"]),
+        ("figures.method", {"title": "Method"}, ["'kind'", "figures.method"]),
+        ("tables.table.encoders", ["brt"], ["unknown encoder 'brt'", "bert, electra"]),
+        ("tables.table.rows", ["first"], ["tables.table.rows.0", "'first'"]),
+        ("tables.curve", CONFIG["tables"]["table"], ["'curve'", "a figure and a table"]),
         ("fgures", {}, ["unknown key 'fgures'", "'figures'"]),
     ],
 )

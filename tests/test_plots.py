@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tmft.plots import draw_layer_curve, layer_curve_points, save
+from tmft.method import draw_method
+from tmft.plots import cka_points, draw_cka_curve, draw_layer_curve, layer_curve_points, metric_label, save
 from tmft.tables import summarise, tabulate_runs
 
 LINES = [{"encoder": "b", "recipe": "tmft", "label": "BERT"}, {"encoder": "e", "recipe": "tmft", "label": "ELECTRA"}]
@@ -61,3 +62,43 @@ def test_drawing_has_labels_means_and_collapses(tables):
     assert [text.get_text() for text in axes.texts] == ["1 collapsed"]
     looks = {(line.get_marker(), line.get_linestyle()) for line in axes.lines}
     assert len(looks) == 2, "lines must differ without colour"
+
+
+def test_every_single_run_is_a_dot(tables):
+    points, single = layer_curve_points(*tables, LINES)
+    axes = draw_layer_curve(points, single, "Title", "STS test Spearman × 100").axes[0]
+    dots = np.concatenate(
+        [collection.get_offsets() for collection in axes.collections if len(collection.get_offsets()) > 1]
+    )
+    scores = single.dropna(subset="value")[["layer", "value"]].to_numpy(float)
+    assert {tuple(dot) for dot in dots.round(9)} >= {tuple(score) for score in scores.round(9)}
+
+
+def test_main_metric_is_the_one_asked_for(tables):
+    runs, summary = (table.replace({"metric": {"spearman": "pearson"}}) for table in tables)
+    assert layer_curve_points(runs, summary, LINES, "pearson")[0]["mean"].notna().all()
+    assert metric_label("STS", "pearson") == "STS test Pearson × 100"
+
+
+def compared(values: list[float | None]) -> list[dict]:
+    return [
+        {"layer": layer, "n": 60, "biased": value, "unbiased": value, "reason": None if value else "constant"}
+        for layer, value in enumerate(values)
+    ]
+
+
+def test_cka_curves_have_the_published_axis_and_a_gap_where_there_is_no_value():
+    points = cka_points({"pre-trained": compared([1.0, 0.5, 0.2]), "after TMFT": compared([0.9, None, 0.4])})
+    axes = draw_cka_curve(points, "Title").axes[0]
+    assert axes.get_ylim() == (-0.05, 1.05)
+    np.testing.assert_array_equal([line.get_ydata() for line in axes.lines], [[1.0, 0.5, 0.2], [0.9, np.nan, 0.4]])
+    assert "60 sentences" in axes.figure.legends[0].get_title().get_text()
+
+
+def test_method_drawing_names_its_parts_and_has_the_same_bytes_each_time(tmp_path):
+    for build in ("one", "two"):
+        figure = draw_method("Title")
+        save(figure, tmp_path / f"{build}.pdf")
+    texts = {text.get_text() for text in figure.axes[0].texts}
+    assert {"embeddings", "layer $l$", "layer $L$", "mean over\ntokens: $u$", "cosine($u$, $v$)"} <= texts
+    assert (tmp_path / "one.pdf").read_bytes() == (tmp_path / "two.pdf").read_bytes()

@@ -3,14 +3,14 @@
 
 rule collect_results:
     input:
-        checked(lambda wildcards: figure_results(wildcards.figure)),
+        checked(lambda wildcards: shown_results(wildcards.shown)),
     output:
-        runs="results/tables/{figure}_runs.csv",
-        summary="results/tables/{figure}_summary.csv",
+        runs="results/tables/{shown}_runs.csv",
+        summary="results/tables/{shown}_summary.csv",
     log:
-        "logs/collect_results/{figure}.log",
+        "logs/collect_results/{shown}.log",
     benchmark:
-        "logs/collect_results/{figure}.tsv"
+        "logs/collect_results/{shown}.tsv"
     conda:
         "../../envs/analysis.yaml"
     threads: 1
@@ -18,7 +18,57 @@ rule collect_results:
         mem_mb=1000,
         runtime=10,
     params:
-        runs=lambda wildcards: [list(astuple(run)) for run in experiment.figure_runs(wildcards.figure)],
+        runs=lambda wildcards: [list(astuple(run)) for run in shown_runs(wildcards.shown)],
         code=code("collect_results"),
     script:
         "../scripts/collect_results.py"
+
+
+rule write_table:
+    input:
+        "results/tables/{table}_summary.csv",
+    output:
+        csv="results/tables/{table}.csv",
+        markdown="results/tables/{table}.md",
+        latex="results/tables/{table}.tex",
+    log:
+        "logs/write_table/{table}.log",
+    benchmark:
+        "logs/write_table/{table}.tsv"
+    wildcard_constraints:
+        table=one_of(config["tables"]),
+    conda:
+        "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        table=lambda wildcards: layer_table(wildcards.table),
+        code=code("write_table"),
+    script:
+        "../scripts/write_table.py"
+
+
+rule report_reproduction:
+    input:
+        reproduction_results,
+    output:
+        csv="results/reproduction.csv",
+        markdown="results/reproduction.md",
+    log:
+        "logs/report_reproduction.log",
+    benchmark:
+        "logs/report_reproduction.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        paper=PAPER,
+        ours=reproduced_experiment(),
+        code=code("report_reproduction"),
+    script:
+        "../scripts/report_reproduction.py"

@@ -22,6 +22,7 @@ wildcard_constraints:
     recipe=r"[^/]+",
     encoder=r"[^/]+",
     figure=r"[^/]+",
+    shown=r"[^/]+",
     layer=r"-?\d+",
     seed=r"\d+",
 
@@ -38,6 +39,7 @@ except InputError as error:
 config.clear()
 config.update(experiment.settings)
 
+PAPER = yaml.safe_load((ROOT / "workflow" / "paper.yaml").read_text())
 GPU = 0 if config["device"] == "cpu" else 1
 DOWNLOADED = [task for task in config["tasks"] if "source" in config["tasks"][task]]
 WORDS = [task for task in DOWNLOADED if "lists" in experiment.source(task)]
@@ -204,13 +206,33 @@ def finetune_settings(wildcards):
     return frozen_settings(wildcards) | experiment.training(wildcards.recipe)
 
 
-def figure_results(name):
-    """The result files a figure is drawn from, each once."""
-    return list(dict.fromkeys(map(result_file, experiment.figure_runs(name))))
+def figures_of(kind):
+    """The figures of a kind."""
+    return [key for key, figure in config["figures"].items() if figure["kind"] == kind]
+
+
+def shown_runs(name):
+    """The runs that a figure or a table shows."""
+    return list(experiment.table_runs(name) if name in config["tables"] else experiment.figure_runs(name))
+
+
+def shown_results(name):
+    """The result files that a figure or a table shows, each once."""
+    return list(dict.fromkeys(map(result_file, shown_runs(name))))
+
+
+def labels(kind, keys):
+    """The labels of encoders or recipes by key."""
+    return {key: config[kind][key]["label"] for key in keys}
+
+
+def task_label(task):
+    """The label of a task and its metrics."""
+    return {"task": experiment.task(task)["label"], "metrics": list(experiment.metrics(task))}
 
 
 def layer_curve(name):
-    """Title, axis label and the lines of a layer curve."""
+    """Title, task and the lines of a layer curve."""
     figure = experiment.figure(name)
     several = len(figure["recipes"]) > 1
     lines = []
@@ -220,4 +242,83 @@ def layer_curve(name):
             if several:
                 label += f", {experiment.recipe(recipe)['label']}"
             lines.append({"encoder": encoder, "recipe": recipe, "label": label})
-    return {"title": figure["title"], "task": experiment.task(figure["task"])["label"], "lines": lines}
+    return {"title": figure["title"], "lines": lines} | task_label(figure["task"])
+
+
+def pareto(name):
+    """Title, task and the families of a Pareto plot, each with the labels of its encoders."""
+    figure = experiment.figure(name)
+    families = {family: labels("encoders", encoders) for family, encoders in figure["families"].items()}
+    return {"title": figure["title"], "families": families} | task_label(figure["task"])
+
+
+def layer_table(name):
+    """Title, task, rows and labels of a table."""
+    table = experiment.table(name)
+    kept = {key: table[key] for key in ("title", "rows")}
+    return kept | {kind: labels(kind, table[kind]) for kind in ("recipes", "encoders")} | task_label(table["task"])
+
+
+def cka_files(name):
+    """The comparisons a CKA curve is drawn from, by the name of the curve."""
+    figure = experiment.figure(name)
+    pair = "-vs-".join(figure["encoders"])
+    files = {"untouched": f"results/cka/{figure['task']}/{pair}.json"}
+    if figure["recipe"]:
+        files["finetuned"] = f"results/cka/{figure['task']}/{figure['recipe']}/seed{figure['seed']}/{pair}.json"
+    return files
+
+
+def cka_curve(name):
+    """Title and labels of a CKA curve."""
+    figure = experiment.figure(name)
+    curves = {"untouched": "pre-trained"}
+    if figure["recipe"]:
+        curves["finetuned"] = f"after {experiment.recipe(figure['recipe'])['label']}, seed {figure['seed']}"
+    return {"title": figure["title"], "curves": curves}
+
+
+def compared_tokens(wildcards):
+    """The tokens of a task for each of two encoders."""
+    experiment.task(wildcards.task)
+    return [f"data/tokens/{wildcards.task}/{key}.parquet" for key in (wildcards.first, wildcards.second)]
+
+
+def finetuned_folders(wildcards, encoder):
+    """The encoder fine-tuned at each layer that both compared encoders have."""
+    layers = min(experiment.layers(key)[-1] for key in (wildcards.first, wildcards.second)) + 1
+    run = f"{wildcards.task}/{wildcards.recipe}/{encoder}"
+    return [f"data/finetuned/{run}/layer{layer}/seed{wildcards.seed}" for layer in range(layers)]
+
+
+def reproduced_experiment():
+    """How the paper's numbers are called here, and which of them this experiment can be held against."""
+    encoders = {encoder["hub"]: key for key, encoder in config["encoders"].items() if "hub" in encoder}
+    encoders = {hub: key for hub, key in encoders.items() if any(row["encoder"] == hub for row in PAPER["rows"])}
+    recipes = {row["recipe"] for row in PAPER["rows"]} & set(config["recipes"])
+    return {
+        "encoders": encoders,
+        "depths": {key: config["encoders"][key]["depth"] for key in encoders.values()},
+        "comparable": bool(encoders and reproduced_tasks()),
+        "foreign": sorted(key for key in recipes if not PAPER["training"].items() <= experiment.training(key).items()),
+    }
+
+
+def reproduced_tasks():
+    """The tasks on the paper's data set."""
+    return [key for key, task in config["tasks"].items() if task.get("source") == PAPER["task"]]
+
+
+def reproduction_results(wildcards):
+    """The results behind the paper's numbers: every one where everything is made, else those that are on disk."""
+    ours = reproduced_experiment()
+    if not ours["comparable"]:
+        return []
+    cells = [(row["recipe"], row["encoder"]) for row in PAPER["rows"]]
+    cells = [(recipe, ours["encoders"][hub]) for recipe, hub in cells if hub in ours["encoders"]]
+    cells = [cell for cell in dict.fromkeys(cells) if cell[0] in config["recipes"] and cell[0] not in ours["foreign"]]
+    runs = [run for recipe, key in cells for run in experiment.runs(reproduced_tasks()[0], [recipe], [key])]
+    files = dict.fromkeys(map(result_file, runs))
+    made = workflow.dag_settings
+    everything = "all" in made.targets or not (made.targets or made.target_jobs)
+    return [file for file in files if everything or Path(file).exists()]

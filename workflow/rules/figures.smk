@@ -14,7 +14,7 @@ rule draw_layer_curve:
     benchmark:
         "logs/draw_layer_curve/{figure}.tsv"
     wildcard_constraints:
-        figure=one_of(config["figures"]),
+        figure=one_of(figures_of("layer_curve")),
     conda:
         "../../envs/figures.yaml"
     threads: 1
@@ -26,3 +26,78 @@ rule draw_layer_curve:
         code=code("draw_layer_curve"),
     script:
         "../scripts/draw_layer_curve.py"
+
+
+rule draw_pareto:
+    input:
+        "results/tables/{figure}_summary.csv",
+    output:
+        pdf="figures/{figure}.pdf",
+        png="figures/{figure}.png",
+        csv="figures/{figure}.csv",
+    log:
+        "logs/draw_pareto/{figure}.log",
+    benchmark:
+        "logs/draw_pareto/{figure}.tsv"
+    wildcard_constraints:
+        figure=one_of(figures_of("pareto")),
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        figure=lambda wildcards: pareto(wildcards.figure),
+        code=code("draw_pareto"),
+    script:
+        "../scripts/draw_pareto.py"
+
+
+rule draw_cka_curve:
+    input:
+        unpack(checked(lambda wildcards: cka_files(wildcards.figure))),
+    output:
+        pdf="figures/{figure}.pdf",
+        png="figures/{figure}.png",
+        csv="figures/{figure}.csv",
+    log:
+        "logs/draw_cka_curve/{figure}.log",
+    benchmark:
+        "logs/draw_cka_curve/{figure}.tsv"
+    wildcard_constraints:
+        figure=one_of(figures_of("cka_curve")),
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        figure=lambda wildcards: cka_curve(wildcards.figure),
+        code=code("draw_cka_curve"),
+    script:
+        "../scripts/draw_cka_curve.py"
+
+
+rule draw_method:
+    output:
+        pdf="figures/{figure}.pdf",
+        png="figures/{figure}.png",
+    log:
+        "logs/draw_method/{figure}.log",
+    benchmark:
+        "logs/draw_method/{figure}.tsv"
+    wildcard_constraints:
+        figure=one_of(figures_of("method")),
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        title=lambda wildcards: config["figures"][wildcards.figure]["title"],
+        code=code("draw_method"),
+    script:
+        "../scripts/draw_method.py"

@@ -16,6 +16,8 @@ from tmft.errors import InputError
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "config.schema.yaml"
 SCENES_RANGES = {"sts": [0.0, 5.0], "paraphrase": [0.0, 1.0], "entailment": [0.0, 2.0], "words": [0.0, 10.0]}
+METRICS = {"cosine_regression": ("spearman", "pearson")}
+"""The metrics of each objective that tables show, first the one that figures show and layers are chosen by."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,9 @@ class Experiment:
     def figure(self, key: str) -> dict[str, Any]:
         return _lookup(self.settings["figures"], key, "figure")
 
+    def table(self, key: str) -> dict[str, Any]:
+        return _lookup(self.settings["tables"], key, "table")
+
     def pretraining(self, key: str) -> dict[str, Any]:
         return _lookup(self.settings["pretraining"], key, "pretraining")
 
@@ -74,6 +79,10 @@ class Experiment:
         scenes = self.task(task).get("scenes")
         return SCENES_RANGES[scenes["kind"]] if scenes else self.source(task)["label_range"]
 
+    def metrics(self, task: str) -> tuple[str, ...]:
+        """The metrics of a task, its main one first."""
+        return METRICS[self.task(task)["objective"]]
+
     def layers(self, encoder: str) -> range:
         """All layers of an encoder, 0 (the embeddings) to its depth."""
         return range(self.encoder(encoder)["depth"] + 1)
@@ -89,14 +98,30 @@ class Experiment:
         return self.settings["training"] | self.recipe(recipe).get("training", {})
 
     def figure_runs(self, name: str) -> Iterator[Run]:
-        """The runs a figure draws, in the order of the configuration."""
+        """The runs a figure draws, in the order of the configuration; none where it draws no results."""
         figure = self.figure(name)
-        for recipe in figure["recipes"]:
+        match figure["kind"]:
+            case "layer_curve":
+                yield from self.runs(figure["task"], figure["recipes"], figure["encoders"], figure["layers"])
+            case "pareto":
+                encoders = [encoder for family in figure["families"].values() for encoder in family]
+                yield from self.runs(figure["task"], [figure["recipe"]], encoders)
+
+    def table_runs(self, name: str) -> Iterator[Run]:
+        """The runs a table shows: all layers, as one of them is chosen."""
+        table = self.table(name)
+        yield from self.runs(table["task"], table["recipes"], table["encoders"])
+
+    def runs(
+        self, task: str, recipes: list[str], encoders: list[str], layers: list[int] | None = None
+    ) -> Iterator[Run]:
+        """All seeds of these recipes, encoders and layers (None is all that an encoder has) on a task."""
+        for recipe in recipes:
             seeds = [None] if self.recipe(recipe)["kind"] == "frozen" else self.settings["seeds"]
-            for encoder in figure["encoders"]:
-                for layer in figure["layers"] or self.layers(encoder):
+            for encoder in encoders:
+                for layer in layers or self.layers(encoder):
                     for seed in seeds:
-                        yield Run(figure["task"], recipe, encoder, layer, seed)
+                        yield Run(task, recipe, encoder, layer, seed)
 
 
 def load(config: dict[str, Any], sources: dict[str, Any]) -> Experiment:
@@ -126,6 +151,9 @@ def _complete(value: Any, schema: dict[str, Any], root: dict[str, Any]) -> Any:
     if "$ref" in schema:
         schema = root["$defs"][schema["$ref"].rpartition("/")[2]] | schema
     if isinstance(value, dict):
+        for branch in schema.get("allOf", []):
+            if branch["if"]["properties"]["kind"]["const"] == value.get("kind"):
+                value = _complete(value, branch["then"], root)
         own = schema.get("properties", {})
         other = schema.get("additionalProperties")
         for key, subschema in own.items():
@@ -209,13 +237,26 @@ def _check_references(experiment: Experiment) -> None:
             raise InputError(f"config: pretraining.{key}: mask_share and random_share are more than 1 together")
     for key, figure in settings["figures"].items():
         figure.setdefault("title", key)
-        experiment.task(figure["task"])
-        for recipe in figure["recipes"]:
+        _check_shown(experiment, figure)
+    for key, table in settings["tables"].items():
+        table.setdefault("title", key)
+        _check_shown(experiment, table)
+        if key in settings["figures"]:
+            raise InputError(f"config: '{key}' names a figure and a table; rename one of them")
+
+
+def _check_shown(experiment: Experiment, shown: dict[str, Any]) -> None:
+    """Check what a figure or a table refers to."""
+    if "task" in shown:
+        experiment.task(shown["task"])
+    for recipe in shown.get("recipes", [shown.get("recipe")]):
+        if recipe is not None:
             experiment.recipe(recipe)
-        for encoder in figure["encoders"]:
-            for layer in figure["layers"] or []:
-                experiment.check_layer(encoder, layer)
-            experiment.encoder(encoder)
+    families = shown.get("families", {}).values()
+    for encoder in [*shown.get("encoders", []), *(encoder for family in families for encoder in family)]:
+        for layer in shown.get("layers") or []:
+            experiment.check_layer(encoder, layer)
+        experiment.encoder(encoder)
 
 
 def _check_translation(experiment: Experiment, key: str) -> None:

@@ -1,6 +1,7 @@
 """The drawings. Same numbers, same bytes."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import seaborn as sns
@@ -10,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from tmft.files import atomic_file
+from tmft.tables import METRIC_NAMES
 
 # Okabe and Ito's colours without yellow; markers and dashes tell the lines apart without colour.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"]
@@ -44,28 +46,25 @@ def draw_layer_curve(points: pd.DataFrame, single: pd.DataFrame, title: str, yla
 
     A layer where runs collapsed carries their number above its mean (paper, Figures 2 and 4 to 11).
     """
-    sns.set_theme(style="ticks", rc={"pdf.fonttype": 42, "font.family": "DejaVu Sans"})
-    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    figure, axes = new_figure()
     for place, (line, own) in enumerate(points.groupby("line", sort=False)):
         _draw_line(axes, own, single[single["line"] == line], line, place)
     axes.set(title=title, xlabel="Layer", ylabel=ylabel)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.grid(axis="y", alpha=0.3)
-    sns.despine(figure)
-    band = "band: ± 1 standard deviation over seeds, dots: single seeds" if points["sd"].notna().any() else ""
-    figure.legend(loc="outside lower center", ncols=2, frameon=False, title=band or None, title_fontsize="x-small")
+    band = "band: ± 1 standard deviation over seeds, dots: single seeds" if points["sd"].notna().any() else None
+    add_legend(figure, band)
     return figure
 
 
 def _draw_line(axes: Axes, points: pd.DataFrame, single: pd.DataFrame, label: str, place: int) -> None:
-    colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
-    style = {"color": colour, "marker": marker, "linestyle": DASHES[place % len(DASHES)], "markersize": 5}
+    style = line_style(place)
+    colour = style["color"]
     axes.plot(points["layer"], points["mean"], label=label, **style)
     axes.fill_between(
         points["layer"], points["mean"] - points["sd"], points["mean"] + points["sd"], color=colour, alpha=0.15, lw=0
     )
     if points["n"].max() > 1:
-        axes.scatter(single["layer"], single["value"], color=colour, marker=marker, s=6, alpha=0.45, linewidths=0)
+        axes.scatter(single["layer"], single["value"], color=colour, s=16, alpha=0.6, linewidths=0, zorder=3)
     for point in points[points["collapsed"] > 0].itertuples():
         height = point.mean if point.n else axes.get_ylim()[0]
         axes.annotate(
@@ -79,6 +78,30 @@ def _draw_line(axes: Axes, points: pd.DataFrame, single: pd.DataFrame, label: st
         )
 
 
+def new_figure() -> tuple[Figure, Axes]:
+    """An empty figure of the common size and look."""
+    sns.set_theme(style="ticks", rc={"pdf.fonttype": 42, "font.family": "DejaVu Sans"})
+    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    axes.grid(axis="y", alpha=0.3)
+    sns.despine(figure)
+    return figure, axes
+
+
+def line_style(place: int) -> dict[str, Any]:
+    """Colour, marker and dashes of the line at this place of the legend."""
+    return {
+        "color": COLOURS[place % len(COLOURS)],
+        "marker": MARKERS[place % len(MARKERS)],
+        "linestyle": DASHES[place % len(DASHES)],
+        "markersize": 5,
+    }
+
+
+def add_legend(figure: Figure, note: str | None) -> None:
+    """A legend below the axes, under a note on what is drawn."""
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, title=note, title_fontsize="x-small")
+
+
 def save(figure: Figure, *paths: Path) -> None:
     """Write a figure in the format of each path's ending, without dates, so that the same figure has the same bytes."""
     for path in paths:
@@ -87,6 +110,25 @@ def save(figure: Figure, *paths: Path) -> None:
     plt.close(figure)
 
 
-def metric_label(task: str, metric: str = "Spearman") -> str:
+def metric_label(task: str, metric: str) -> str:
     """The label of a score axis."""
-    return f"{task} test {metric} × 100"
+    return f"{task} test {METRIC_NAMES[metric]} × 100"
+
+
+def cka_points(layers: dict[str, list[dict[str, Any]]]) -> pd.DataFrame:
+    """The numbers of a CKA curve from the layers of each comparison: line, layer, n, biased, unbiased, reason."""
+    return pd.DataFrame([{"line": line} | layer for line, compared in layers.items() for layer in compared])[
+        ["line", "layer", "n", "biased", "unbiased", "reason"]
+    ]
+
+
+def draw_cka_curve(points: pd.DataFrame, title: str) -> Figure:
+    """The biased CKA of two encoders by layer, a line each before and after fine-tuning (paper, Figures 12 to 14)."""
+    figure, axes = new_figure()
+    for place, (line, own) in enumerate(points.groupby("line", sort=False)):
+        axes.plot(own["layer"], own["biased"].astype(float), label=line, **line_style(place))
+    axes.set(title=title, xlabel="Layer", ylabel="CKA", ylim=(-0.05, 1.05))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    sentences = " and ".join(str(n) for n in points["n"].unique())
+    add_legend(figure, f"linear CKA, biased estimator, {sentences} sentences")
+    return figure

@@ -1,6 +1,7 @@
 """Tidy tables of results: one row a run and metric, and their summary over seeds."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -8,12 +9,14 @@ import pandas as pd
 from tmft.errors import InputError
 
 RUN = ["task", "recipe", "encoder", "layer", "seed"]
+OUTCOME = ["status", "reason", "best_epoch", "parameters", "seconds"]
 GROUP = ["task", "recipe", "encoder", "layer"]
 MEASURE = ["split", "metric"]
+METRIC_NAMES = {"spearman": "Spearman", "pearson": "Pearson"}
 
 
 def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> pd.DataFrame:
-    """One row a run, split and metric: RUN, status, reason, best_epoch, parameters, seconds, split, metric, value.
+    """One row a run, split and metric: RUN, OUTCOME, MEASURE, value.
 
     ``runs`` are the expected runs in order, RUN each; others among the records are left out. A collapsed run has a row
     for each split and metric that the others have, without a value. Raises InputError for an expected run that is
@@ -45,7 +48,8 @@ def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> p
         for split, metric in measures or [(None, None)]:
             value = record["metrics"][split][metric] if record["metrics"] else None
             rows.append(common | {"split": split, "metric": metric, "value": value})
-    return pd.DataFrame(rows).astype({"seed": "Int64", "best_epoch": "Int64", "value": "float64"})
+    table = pd.DataFrame(rows, columns=[*RUN, *OUTCOME, *MEASURE, "value"])
+    return table.astype({"seed": "Int64", "best_epoch": "Int64", "value": "float64"})
 
 
 def summarise(runs: pd.DataFrame) -> pd.DataFrame:
@@ -57,6 +61,11 @@ def summarise(runs: pd.DataFrame) -> pd.DataFrame:
     groups = runs.groupby([*GROUP, "parameters", *MEASURE], sort=False, dropna=False)["value"]
     summary = groups.agg(mean="mean", sd="std", n="count", collapsed=lambda values: values.isna().sum())
     return summary.reset_index()
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Read a table that write_csv wrote; keys that look like missing values, such as an encoder 'nan', stay text."""
+    return pd.read_csv(path, keep_default_na=False, na_values={key: "" for key in ("value", "mean", "sd", "seed")})
 
 
 def curve_table(points: pd.DataFrame) -> str:

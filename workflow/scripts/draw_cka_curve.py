@@ -1,0 +1,15 @@
+"""Draw the similarity of two encoders by layer."""
+
+from pathlib import Path
+
+from tmft.jobs import job
+
+with job(snakemake):
+    from tmft.files import read_json, write_csv
+    from tmft.plots import cka_points, draw_cka_curve, save
+
+    figure = snakemake.params.figure
+    layers = {label: read_json(Path(snakemake.input[key]))["layers"] for key, label in figure["curves"].items()}
+    points = cka_points(layers)
+    save(draw_cka_curve(points, figure["title"]), Path(snakemake.output.pdf), Path(snakemake.output.png))
+    write_csv(Path(snakemake.output.csv), points)

@@ -1,0 +1,37 @@
+"""The sentence vectors of a split at each layer: of an untouched encoder, or of encoders fine-tuned at each layer."""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from tmft.batching import Encode, distinct, encode
+from tmft.encoder import TruncatedEncoder, read_config
+from tmft.tokens import Tokens
+
+
+def untouched_vectors(folder: Path, tokens: Tokens, split: str, chunk_size: int, device: torch.device) -> np.ndarray:
+    """Vectors of the layers 0..L of the encoder in ``folder``, float32 (layers, sentences, hidden).
+
+    The sentences are those of both sides, first side first, each as often as it occurs.
+    """
+    encoder = TruncatedEncoder.load(folder, read_config(folder).num_hidden_layers).to(device)
+    return _vectors(encoder.layerwise_vectors, tokens, split, chunk_size, device)
+
+
+def finetuned_vectors(
+    folders: list[Path], tokens: Tokens, split: str, chunk_size: int, device: torch.device
+) -> np.ndarray:
+    """Vectors as by untouched_vectors, those of layer i from the last layer of the encoder in the i-th folder."""
+    layers = []
+    for layer, folder in enumerate(folders):
+        encoder = TruncatedEncoder.load(folder, layer).to(device)
+        layers.append(_vectors(encoder, tokens, split, chunk_size, device))
+    return np.stack(layers)
+
+
+def _vectors(encoder: Encode, tokens: Tokens, split: str, chunk_size: int, device: torch.device) -> np.ndarray:
+    sequences, first, second = distinct(tokens.splits[split].sides)
+    with torch.inference_mode():
+        vectors = encode(encoder, sequences, tokens.pad_id, chunk_size, device).cpu().numpy()
+    return vectors[..., np.concatenate([first, second]), :]

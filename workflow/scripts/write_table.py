@@ -1,0 +1,16 @@
+"""Write a table of chosen layers as CSV, Markdown and LaTeX."""
+
+from pathlib import Path
+
+from tmft.jobs import job
+
+with job(snakemake):
+    from tmft.files import write_csv, write_text
+    from tmft.layer_tables import layer_rows, to_latex, to_markdown
+    from tmft.tables import read_table
+
+    table = snakemake.params.table
+    rows = layer_rows(read_table(Path(snakemake.input[0])), table)
+    write_csv(Path(snakemake.output.csv), rows)
+    write_text(Path(snakemake.output.markdown), to_markdown(rows, table))
+    write_text(Path(snakemake.output.latex), to_latex(rows, table))
