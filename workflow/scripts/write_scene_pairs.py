@@ -6,8 +6,9 @@ from tmft.jobs import job
 
 with job(snakemake):
     from tmft.datasets.pairs import check, write_pairs
-    from tmft.datasets.scenes import sts_pairs
+    from tmft.datasets.scenes import PAIRS
 
-    pairs = sts_pairs(**snakemake.params.scenes)
+    scenes = dict(snakemake.params.scenes)
+    pairs = PAIRS[scenes.pop("kind")](**scenes)
     check(pairs, snakemake.params.label_range, snakemake.wildcards.task)
     write_pairs(pairs, Path(snakemake.output[0]))

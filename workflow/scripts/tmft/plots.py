@@ -15,6 +15,8 @@ from tmft.files import atomic_file
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 DASHES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))]
+METRICS = {"spearman": "Spearman", "f1": "F1", "macro_f1": "macro F1"}
+BASELINES = {"f1": "all positive", "macro_f1": "always the most frequent class"}
 METADATA = {".pdf": {"CreationDate": None, "Producer": None, "Creator": None}, ".png": {"Software": None}}
 
 
@@ -24,7 +26,7 @@ def layer_curve_points(
     """The numbers a layer curve draws, times 100, from the tables of ``tmft.tables``.
 
     ``lines`` names encoder, recipe and label of each line. Returns the points (line, encoder, recipe, layer,
-    parameters, mean, sd, n, collapsed) and the single runs (line, layer, seed, value).
+    parameters, baseline, mean, sd, n, collapsed) and the single runs (line, layer, seed, value).
     """
     labels = pd.DataFrame(lines).rename(columns={"label": "line"})
 
@@ -33,21 +35,24 @@ def layer_curve_points(
         return labels.merge(chosen, on=["encoder", "recipe"], how="left")
 
     points, single = select(summary), select(runs)
-    points[["mean", "sd"]] *= 100
+    points[["baseline", "mean", "sd"]] *= 100
     single["value"] *= 100
-    columns = ["line", "encoder", "recipe", "layer", "parameters", "mean", "sd", "n", "collapsed"]
+    columns = ["line", "encoder", "recipe", "layer", "parameters", "baseline", "mean", "sd", "n", "collapsed"]
     return points[columns], single[["line", "layer", "seed", "value"]]
 
 
-def draw_layer_curve(points: pd.DataFrame, single: pd.DataFrame, title: str, ylabel: str) -> Figure:
+def draw_layer_curve(points: pd.DataFrame, single: pd.DataFrame, title: str, ylabel: str, baseline: str = "") -> Figure:
     """Mean test score by layer, a line each, with a band of one standard deviation and the single runs as dots.
 
-    A layer where runs collapsed carries their number above its mean (paper, Figures 2 and 4 to 11).
+    A layer where runs collapsed carries their number above its mean; a grey line, labelled ``baseline``, is
+    what a constant answer scores (paper, Figures 2 and 4 to 11).
     """
     sns.set_theme(style="ticks", rc={"pdf.fonttype": 42, "font.family": "DejaVu Sans"})
     figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
     for place, (line, own) in enumerate(points.groupby("line", sort=False)):
         _draw_line(axes, own, single[single["line"] == line], line, place)
+    for score in points["baseline"].dropna().unique():
+        axes.axhline(score, color="grey", linewidth=1, linestyle="--", zorder=0, label=baseline)
     axes.set(title=title, xlabel="Layer", ylabel=ylabel)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(axis="y", alpha=0.3)
@@ -87,6 +92,6 @@ def save(figure: Figure, *paths: Path) -> None:
     plt.close(figure)
 
 
-def metric_label(task: str, metric: str = "Spearman") -> str:
+def metric_label(task: str, metric: str) -> str:
     """The label of a score axis."""
-    return f"{task} test {metric} × 100"
+    return f"{task} test {METRICS[metric]} × 100"

@@ -13,8 +13,10 @@ MEASURE = ["split", "metric"]
 
 
 def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> pd.DataFrame:
-    """One row a run, split and metric: RUN, status, reason, best_epoch, parameters, seconds, split, metric, value.
+    """One row a run, split and metric: RUN, status, reason, best_epoch, parameters, seconds, split, metric, value,
+    baseline.
 
+    ``baseline`` is what a constant answer scores, given for the test split of tasks where that is something.
     ``runs`` are the expected runs in order, RUN each; others among the records are left out. A collapsed run has a row
     for each split and metric that the others have, without a value. Raises InputError for an expected run that is
     missing.
@@ -44,17 +46,19 @@ def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> p
         }
         for split, metric in measures or [(None, None)]:
             value = record["metrics"][split][metric] if record["metrics"] else None
-            rows.append(common | {"split": split, "metric": metric, "value": value})
-    return pd.DataFrame(rows).astype({"seed": "Int64", "best_epoch": "Int64", "value": "float64"})
+            baseline = record.get("baseline", {}).get(metric) if split == "test" else None
+            rows.append(common | {"split": split, "metric": metric, "value": value, "baseline": baseline})
+    types = {"seed": "Int64", "best_epoch": "Int64", "value": "float64", "baseline": "float64"}
+    return pd.DataFrame(rows).astype(types)
 
 
 def summarise(runs: pd.DataFrame) -> pd.DataFrame:
-    """One row a (task, recipe, encoder, layer, split, metric): mean, sd, n, collapsed, in the order of ``runs``.
+    """One row a (task, recipe, encoder, layer, split, metric) with baseline, mean, sd, n, collapsed, as ``runs`` has them.
 
     ``mean`` and ``sd`` (sample standard deviation, ddof 1; empty for one run) are over the ``n`` runs that have a
     value; ``collapsed`` counts those that have none.
     """
-    groups = runs.groupby([*GROUP, "parameters", *MEASURE], sort=False, dropna=False)["value"]
+    groups = runs.groupby([*GROUP, "parameters", *MEASURE, "baseline"], sort=False, dropna=False)["value"]
     summary = groups.agg(mean="mean", sd="std", n="count", collapsed=lambda values: values.isna().sum())
     return summary.reset_index()
 
