@@ -61,3 +61,15 @@ def test_drawing_has_labels_means_and_collapses(tables):
     assert [text.get_text() for text in axes.texts] == ["1 collapsed"]
     looks = {(line.get_marker(), line.get_linestyle()) for line in axes.lines}
     assert len(looks) == 2, "lines must differ without colour"
+
+
+def test_baseline_is_a_labelled_grey_line(tables):
+    runs, summary = (table.assign(baseline=0.799) for table in tables)
+    points, single = layer_curve_points(runs, summary, LINES)
+    figure = draw_layer_curve(points, single, "Title", "MRPC test F1 × 100", "all positive")
+    baseline = next(line for line in figure.axes[0].lines if line.get_label() == "all positive")
+    np.testing.assert_allclose(baseline.get_ydata(), 79.9)
+    assert baseline.get_color() == "grey"
+    assert "all positive" in [text.get_text() for text in figure.legends[0].get_texts()]
+    without = draw_layer_curve(*layer_curve_points(*tables, LINES), "Title", "y")
+    assert len(without.axes[0].lines) == len(figure.axes[0].lines) - 1

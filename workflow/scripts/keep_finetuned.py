@@ -7,7 +7,7 @@ from tmft.jobs import job
 with job(snakemake):
     from tmft.checkpoints import load_tokenizer
     from tmft.devices import choose_device
-    from tmft.encoder import TruncatedEncoder, count_parameters, read_config
+    from tmft.encoder import TruncatedEncoder, check_keepable, count_parameters, read_config
     from tmft.files import write_json
     from tmft.pretraining.encoders import save
     from tmft.results import Provenance, record
@@ -17,6 +17,7 @@ with job(snakemake):
     settings = snakemake.params.settings
     folder, tokens_file = Path(snakemake.input.encoders[0]), Path(snakemake.input.tokens)
     ((layer, seed),) = snakemake.params.units
+    check_keepable(folder, layer)
     device = choose_device(snakemake.config["device"], snakemake.threads)
     tokens = read_tokens(tokens_file)
     provenance = Provenance.of(folder, tokens_file, settings, snakemake.params.code)

@@ -53,7 +53,7 @@ def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> p
 
 
 def summarise(runs: pd.DataFrame) -> pd.DataFrame:
-    """One row a (task, recipe, encoder, layer, split, metric) with baseline, mean, sd, n, collapsed, as ``runs`` has them.
+    """One row a GROUP, split and metric: parameters, baseline, mean, sd, n, collapsed, in the order of ``runs``.
 
     ``mean`` and ``sd`` (sample standard deviation, ddof 1; empty for one run) are over the ``n`` runs that have a
     value; ``collapsed`` counts those that have none.
