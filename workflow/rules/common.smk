@@ -212,6 +212,6 @@ def layer_curve(name):
     return {
         "title": figure["title"],
         "task": experiment.task(figure["task"])["label"],
-        "metric": experiment.metrics(figure["task"])[0],
+        "metrics": list(experiment.metrics(figure["task"])),
         "lines": lines,
     }

@@ -17,7 +17,7 @@ with job(snakemake):
         )
         for path in (snakemake.input.runs, snakemake.input.summary)
     )
-    metric = figure["metric"]
+    metric = figure["metrics"][0]
     points, single = layer_curve_points(runs, summary, figure["lines"], metric)
     ylabel = metric_label(figure["task"], metric)
     drawing = draw_layer_curve(points, single, figure["title"], ylabel, BASELINES.get(metric, ""))

@@ -10,12 +10,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from tmft.files import atomic_file
+from tmft.tables import METRIC_NAMES
 
 # Okabe and Ito's colours without yellow; markers and dashes tell the lines apart without colour.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 DASHES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))]
-METRICS = {"spearman": "Spearman", "f1": "F1", "macro_f1": "macro F1"}
 BASELINES = {"f1": "all positive", "macro_f1": "always the most frequent class"}
 METADATA = {".pdf": {"CreationDate": None, "Producer": None, "Creator": None}, ".png": {"Software": None}}
 
@@ -94,4 +94,4 @@ def save(figure: Figure, *paths: Path) -> None:
 
 def metric_label(task: str, metric: str) -> str:
     """The label of a score axis."""
-    return f"{task} test {METRICS[metric]} × 100"
+    return f"{task} test {METRIC_NAMES[metric]} × 100"

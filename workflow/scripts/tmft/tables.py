@@ -10,6 +10,14 @@ from tmft.errors import InputError
 RUN = ["task", "recipe", "encoder", "layer", "seed"]
 GROUP = ["task", "recipe", "encoder", "layer"]
 MEASURE = ["split", "metric"]
+METRIC_NAMES = {
+    "spearman": "Spearman",
+    "pearson": "Pearson",
+    "f1": "F1",
+    "accuracy": "accuracy",
+    "average_precision": "average precision",
+    "macro_f1": "macro F1",
+}
 
 
 def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> pd.DataFrame:

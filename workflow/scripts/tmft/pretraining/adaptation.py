@@ -1,4 +1,4 @@
-"""Domain-adaptive pre-training (DAPT): masked language modelling that goes on from an encoder (paper, section 3)."""
+"""Domain-adaptive pre-training (DAPT): masked language modelling that goes on from an encoder (docs/protocol.md)."""
 
 from pathlib import Path
 from typing import Any
