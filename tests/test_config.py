@@ -18,9 +18,17 @@ encoders:
 tasks:
   stsb: {source: stsb-en, objective: cosine_regression}
   scenes: {scenes: {train: 40, validation: 10, test: 10}, objective: cosine_regression}
+  paraphrase: {scenes: {kind: paraphrase, train: 40, validation: 10, test: 10}, objective: cosine_logit}
+  entailment: {scenes: {kind: entailment, train: 40, validation: 10, test: 10}, objective: difference_classification}
+  words: {scenes: {kind: words, train: 40, validation: 10, test: 10}, objective: cosine_regression}
 recipes:
   tmft: {kind: finetune, training: {epochs: 3, weight_decay: 1e-3}}
   frozen: {kind: frozen}
+  first: {kind: finetune}
+  ws: {kind: finetune, start: {task: words, recipe: first}}
+  dapt: {kind: frozen, start: {adaptation: lines}}
+adaptation:
+  lines: {corpus: lines}
 corpora:
   lines: {path: lines.txt}
 tokenizers:
@@ -76,6 +84,25 @@ def test_published_protocol_is_the_default():
         "clip_norm": 1,
     }
     assert load(CONFIG, SOURCES).training("frozen").items() >= published.items()
+
+
+def test_tasks_have_their_label_range_and_metrics():
+    experiment = load(CONFIG, SOURCES)
+    assert experiment.label_range("stsb") == [0, 5] and experiment.label_range("words") == [0, 10]
+    assert experiment.label_range("paraphrase") == [0, 1] and experiment.label_range("entailment") == [0, 2]
+    mains = [experiment.metrics(task)[0] for task in ("stsb", "words", "paraphrase", "entailment")]
+    assert mains == ["spearman", "spearman", "f1", "macro_f1"]
+
+
+def test_protocol_decides_what_an_adaptation_leaves_open():
+    published = load(CONFIG, SOURCES).adaptation("lines")
+    assert (published["train_head"], published["clip_norm"], published["schedule"]) == (False, None, "batches")
+    corrected = load(changed("protocol", "corrected"), SOURCES).adaptation("lines")
+    assert (corrected["train_head"], corrected["clip_norm"], corrected["schedule"]) == (True, 1.0, "steps")
+    config = changed("adaptation.lines.clip_norm", 0.5)
+    assert load(config, SOURCES).adaptation("lines") == published | {"clip_norm": 0.5}
+    paper = {"batch_size": 32, "accumulation": 8, "epochs": 10, "learning_rate": 2e-5, "weight_decay": 0.01}
+    assert published.items() >= paper.items()
 
 
 def test_input_is_left_as_it_was():
@@ -150,8 +177,21 @@ def test_every_key_is_documented():
     ("path", "value", "words"),
     [
         ("figures.curve.encoders", ["brt"], ["unknown encoder 'brt'", "bert, electra"]),
-        ("figures.curve.task", "sts", ["unknown task 'sts'", "stsb, scenes"]),
-        ("figures.curve.recipes", ["ws"], ["unknown recipe 'ws'", "tmft, frozen"]),
+        ("figures.curve.task", "sts", ["unknown task 'sts'", "stsb, scenes, paraphrase"]),
+        ("figures.curve.recipes", ["wz"], ["unknown recipe 'wz'", "tmft, frozen"]),
+        ("figures.curve.task", "entailment", ["recipe 'frozen'", "task 'entailment'", "kind finetune"]),
+        ("recipes.ws.start", "scratch", ["recipes.ws.start", "'scratch'", "pretrained", "random"]),
+        ("recipes.ws.start", {"recipe": "first"}, ["recipes.ws.start", "{task: KEY, recipe: KEY}"]),
+        ("recipes.ws.start", {"task": "wrds", "recipe": "first"}, ["unknown task 'wrds'", "words"]),
+        ("recipes.ws.start", {"task": "words", "recipe": "frst"}, ["unknown recipe 'frst'", "first"]),
+        ("recipes.ws.start", {"task": "words", "recipe": "frozen"}, ["recipes.ws.start", "'frozen' trains nothing"]),
+        ("recipes.ws.kind", "frozen", ["recipes.ws.start", "'ws' trains nothing"]),
+        ("recipes.first.start", {"task": "words", "recipe": "ws"}, ["start", "circle", "first > ws > first"]),
+        ("recipes.dapt.start", {"adaptation": "nli"}, ["unknown adaptation 'nli'", "lines"]),
+        ("adaptation.lines.corpus", "books", ["unknown corpus 'books'", "lines"]),
+        ("adaptation.lines.mask_share", 0.95, ["adaptation.lines", "mask_share and random_share"]),
+        ("tasks.words.scenes.kind", "word", ["tasks.words.scenes.kind", "'word'"]),
+        ("protocol", "paper", ["protocol", "'paper'", "published"]),
         ("figures.curve.layers", [-1], ["layer -1", "'bert'", "0 to 3"]),
         ("figures.curve.layers", [4], ["layer 4", "'bert'", "0 to 3"]),
         ("encoders.google/bert", {"hub": "google/bert", "depth": 3}, ["google/bert", "encoders", "hub:"]),

@@ -102,3 +102,15 @@ def test_method_drawing_names_its_parts_and_has_the_same_bytes_each_time(tmp_pat
     texts = {text.get_text() for text in figure.axes[0].texts}
     assert {"embeddings", "layer $l$", "layer $L$", "mean over\ntokens: $u$", "cosine($u$, $v$)"} <= texts
     assert (tmp_path / "one.pdf").read_bytes() == (tmp_path / "two.pdf").read_bytes()
+
+
+def test_baseline_is_a_labelled_grey_line(tables):
+    runs, summary = (table.assign(baseline=0.799) for table in tables)
+    points, single = layer_curve_points(runs, summary, LINES)
+    figure = draw_layer_curve(points, single, "Title", "MRPC test F1 × 100", "all positive")
+    baseline = next(line for line in figure.axes[0].lines if line.get_label() == "all positive")
+    np.testing.assert_allclose(baseline.get_ydata(), 79.9)
+    assert baseline.get_color() == "grey"
+    assert "all positive" in [text.get_text() for text in figure.legends[0].get_texts()]
+    without = draw_layer_curve(*layer_curve_points(*tables, LINES), "Title", "y")
+    assert len(without.axes[0].lines) == len(figure.axes[0].lines) - 1

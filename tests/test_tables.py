@@ -18,6 +18,7 @@ def record(run: list, score: float | None) -> dict:
         "status": "collapsed" if score is None else "complete",
         "reason": "constant" if score is None else None,
         "metrics": metrics,
+        "baseline": {"spearman": 0.4},
         "best_epoch": None if score is None else 2,
         "parameters": {"published": 10 * run[3], "total": 11 * run[3]},
         "cost": {"seconds": 1.5},
@@ -43,6 +44,14 @@ def test_summary_counts_collapsed_seeds(records):
 
 def test_order_of_results_does_not_matter(records):
     pd.testing.assert_frame_equal(tabulate_runs(records[::-1], RUNS), tabulate_runs(records, RUNS))
+
+
+def test_baseline_is_that_of_the_test_split_for_collapsed_runs_too(records):
+    runs = tabulate_runs(records, RUNS)
+    test = (runs["split"] == "test") & (runs["metric"] == "spearman")
+    assert (runs.loc[test, "baseline"] == 0.4).all() and len(runs[test]) == len(RUNS)
+    assert runs.loc[~test, "baseline"].isna().all()
+    assert len(summarise(runs)) == 3 * 4
 
 
 def test_missing_run_is_named(records):

@@ -154,8 +154,8 @@ def test_dropout_is_on_in_training_only(folder, dropout_folder, pairs, tmp_path)
     ]
     assert outcomes[0].history[0]["loss"] != pytest.approx(outcomes[1].history[0]["loss"], abs=1e-6)
     encoder = TruncatedEncoder.load(dropout_folder, LAYER).train()
-    objective = make_objective(SETTINGS)
-    scores = [evaluate(encoder, tokens, "test", objective, chunk_size, CPU)["spearman"] for chunk_size in (3, 3, 1)]
+    objective = make_objective(SETTINGS, 32)
+    scores = [evaluate(encoder, tokens, "test", objective, chunk_size, CPU)[1]["spearman"] for chunk_size in (3, 3, 1)]
     assert scores[0] == scores[1] == pytest.approx(scores[2], abs=1e-6)
 
 
@@ -165,8 +165,9 @@ def test_the_first_best_validation_epoch_is_kept(folder, tokens):
     scores = [epoch["validation"]["spearman"] for epoch in outcome.history]
     assert outcome.best_epoch == 1 + int(np.argmax(scores))
     assert outcome.metrics["validation"]["spearman"] == max(scores)
-    again = evaluate(encoder, tokens, "test", make_objective(SETTINGS), 3, CPU)
-    assert again == outcome.metrics["test"]
+    predictions, metrics = evaluate(encoder, tokens, "test", make_objective(SETTINGS, 32), 3, CPU)
+    assert metrics == outcome.metrics["test"]
+    assert np.array_equal(predictions, outcome.predictions)
 
 
 def test_selection_never_sees_the_test_split(folder, pairs, tmp_path):
@@ -196,7 +197,7 @@ def test_scale_of_the_scores_does_not_matter(folder, pairs, tmp_path):
 def test_frozen_scores_are_those_of_each_truncated_encoder(folder, tokens):
     outcomes = evaluate_layers(TruncatedEncoder.load(folder, 4), tokens, SETTINGS, CPU)
     for layer, outcome in enumerate(outcomes):
-        own = evaluate(TruncatedEncoder.load(folder, layer), tokens, "test", make_objective(SETTINGS), 5, CPU)
+        _, own = evaluate(TruncatedEncoder.load(folder, layer), tokens, "test", make_objective(SETTINGS, 32), 5, CPU)
         assert outcome.metrics["test"] == pytest.approx(own, abs=1e-6)
     assert len(outcomes) == 5
 

@@ -12,9 +12,10 @@ ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 
 from tmft.code import code_hash
-from tmft.config import load
+from tmft.config import START_SEED, load
 from tmft.deepl_access import auth_key
 from tmft.errors import InputError
+from tmft.results import predictions_file
 
 
 wildcard_constraints:
@@ -148,20 +149,42 @@ def result_file(run):
     return f"results/{run.task}/{run.recipe}/{run.encoder}/layer{run.layer}/seed{run.seed}.json"
 
 
-def run_inputs(kind):
-    """The input function of a run by a recipe of this kind: tokens and encoder, if all its keys are known."""
+def start_folder(recipe, encoder, layer):
+    """The folder with the weights that a run starts from: the encoder's own, or those that another rule left."""
+    match experiment.recipe(recipe)["start"]:
+        case {"adaptation": adaptation}:
+            return f"data/adapted/{adaptation}/{encoder}"
+        case {"task": task, "recipe": first}:
+            return f"data/finetuned/{task}/{first}/{encoder}/layer{layer}/seed{START_SEED}"
+        case _:
+            return encoder_folder(encoder)
+
+
+def run_inputs(kind, units):
+    """The input function of runs by a recipe of this kind: tokens, and the encoder that each unit starts from."""
 
     def inputs(wildcards):
         recipe = experiment.recipe(wildcards.recipe)
         if recipe["kind"] != kind:
             raise InputError(f"recipe '{wildcards.recipe}' is of kind {recipe['kind']}; this file is made by {kind}")
-        experiment.task(wildcards.task)
-        folder = encoder_folder(wildcards.encoder)
+        experiment.check_objective(wildcards.task, wildcards.recipe)
+        experiment.encoder(wildcards.encoder)
         if "layer" in wildcards.keys():
             experiment.check_layer(wildcards.encoder, int(wildcards.layer))
-        return {"tokens": f"data/tokens/{wildcards.task}/{wildcards.encoder}.parquet", "encoder": folder}
+        folders = [start_folder(wildcards.recipe, wildcards.encoder, layer) for layer, _ in units(wildcards)]
+        return {"tokens": f"data/tokens/{wildcards.task}/{wildcards.encoder}.parquet", "encoders": folders}
 
     return checked(inputs)
+
+
+def own_unit(wildcards):
+    """The (layer, seed) that a file's own name gives."""
+    return [(int(wildcards.layer), int(wildcards.seed))]
+
+
+def predictions(results):
+    """The files of the test predictions, one beside each result file."""
+    return [str(predictions_file(Path(result))) for result in results]
 
 
 class Batch(NamedTuple):
@@ -170,25 +193,24 @@ class Batch(NamedTuple):
     name: str  # of the rule
     encoders: str  # which encoders it is for, as a regular expression
     place: str  # of its log
-    outputs: list  # a result file a unit
-    units: object  # (layer, seed) of each
+    results: list  # a file a unit
+    units: object  # (layer, seed) of each, as a function of the wildcards
 
 
 def finetune_batches():
     """One batch a run, or for each depth of encoders ``units_per_job`` of its runs a batch, seed by seed."""
     run = "{task}/{recipe}/{encoder}/layer{layer}/seed{seed}"
     if config["units_per_job"] == 1:
-        units = lambda wildcards: [(int(wildcards.layer), int(wildcards.seed))]
-        yield Batch("finetune", r"[^/]+", run, [f"results/{run}.json"], units)
+        yield Batch("finetune", r"[^/]+", run, [f"results/{run}.json"], own_unit)
         return
     for depth in sorted({encoder["depth"] for encoder in config["encoders"].values()}):
         encoders = one_of(key for key, encoder in config["encoders"].items() if encoder["depth"] == depth)
         runs = list(product(config["seeds"], range(depth + 1)))
         for number, start in enumerate(range(0, len(runs), config["units_per_job"])):
             units = [(layer, seed) for seed, layer in runs[start : start + config["units_per_job"]]]
-            outputs = [f"results/{{task}}/{{recipe}}/{{encoder}}/layer{layer}/seed{seed}.json" for layer, seed in units]
+            results = [f"results/{{task}}/{{recipe}}/{{encoder}}/layer{layer}/seed{seed}.json" for layer, seed in units]
             place = f"{{task}}/{{recipe}}/{{encoder}}/batch{number}"
-            yield Batch(f"finetune_depth{depth}_batch{number}", encoders, place, outputs, units)
+            yield Batch(f"finetune_depth{depth}_batch{number}", encoders, place, results, lambda _, units=units: units)
 
 
 def frozen_settings(wildcards):

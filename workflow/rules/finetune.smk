@@ -1,4 +1,5 @@
-# One result a run: (task, recipe, encoder, layer, seed); `units_per_job` of them are made in one job.
+# One result a run: (task, recipe, encoder, layer, seed); `units_per_job` of them are made in one job. Weights
+# are kept, and only so long, where another job needs them.
 
 
 for batch in finetune_batches():
@@ -7,9 +8,10 @@ for batch in finetune_batches():
         name:
             batch.name
         input:
-            unpack(run_inputs("finetune")),
+            unpack(run_inputs("finetune", batch.units)),
         output:
-            batch.outputs,
+            results=batch.results,
+            predictions=predictions(batch.results),
         log:
             f"logs/finetune/{batch.place}.log",
         benchmark:
@@ -22,7 +24,7 @@ for batch in finetune_batches():
         resources:
             gpu=GPU,
             mem_mb=8000,
-            runtime=240 * len(batch.outputs),
+            runtime=240 * len(batch.results),
         params:
             units=batch.units,
             settings=lambda wildcards: finetune_settings(wildcards),
@@ -31,11 +33,37 @@ for batch in finetune_batches():
             "../scripts/finetune.py"
 
 
+rule keep_finetuned:
+    input:
+        unpack(run_inputs("finetune", own_unit)),
+    output:
+        encoder=temp(directory("data/finetuned/{task}/{recipe}/{encoder}/layer{layer}/seed{seed}")),
+        result="results/finetuned/{task}/{recipe}/{encoder}/layer{layer}/seed{seed}.json",
+    log:
+        "logs/keep_finetuned/{task}/{recipe}/{encoder}/layer{layer}/seed{seed}.log",
+    benchmark:
+        "logs/keep_finetuned/{task}/{recipe}/{encoder}/layer{layer}/seed{seed}.tsv"
+    conda:
+        "../../envs/train.yaml"
+    threads: config["threads"]["finetune"]
+    resources:
+        gpu=GPU,
+        mem_mb=8000,
+        runtime=240,
+    params:
+        units=own_unit,
+        settings=lambda wildcards: finetune_settings(wildcards),
+        code=code("keep_finetuned"),
+    script:
+        "../scripts/keep_finetuned.py"
+
+
 rule evaluate_frozen:
     input:
-        unpack(run_inputs("frozen")),
+        unpack(run_inputs("frozen", lambda wildcards: [(None, None)])),
     output:
-        "results/{task}/{recipe}/{encoder}/all-layers.json",
+        result="results/{task}/{recipe}/{encoder}/all-layers.json",
+        predictions="results/{task}/{recipe}/{encoder}/all-layers.predictions.parquet",
     log:
         "logs/evaluate_frozen/{task}/{recipe}/{encoder}.log",
     benchmark:

@@ -1,4 +1,4 @@
-# Encoders pre-trained from scratch.
+# Encoders pre-trained from scratch, or further on other text.
 
 
 rule write_scene_corpus:
@@ -105,3 +105,30 @@ rule pretrain_electra:
         code=code("pretrain_electra"),
     script:
         "../scripts/pretrain_electra.py"
+
+
+rule adapt_encoder:
+    input:
+        corpus=lambda wildcards: corpus_file(config["adaptation"][wildcards.adaptation]["corpus"]),
+        encoder=checked(lambda wildcards: encoder_folder(wildcards.encoder)),
+    output:
+        encoder=directory("data/adapted/{adaptation}/{encoder}"),
+        metrics="results/adaptation/{adaptation}/{encoder}.json",
+    log:
+        "logs/adapt_encoder/{adaptation}/{encoder}.log",
+    benchmark:
+        "logs/adapt_encoder/{adaptation}/{encoder}.tsv"
+    wildcard_constraints:
+        adaptation=one_of(config["adaptation"]),
+    conda:
+        "../../envs/train.yaml"
+    threads: config["threads"]["pretrain"]
+    resources:
+        gpu=GPU,
+        mem_mb=8000,
+        runtime=2880,
+    params:
+        settings=lambda wildcards: config["adaptation"][wildcards.adaptation],
+        code=code("adapt_encoder"),
+    script:
+        "../scripts/adapt_encoder.py"

@@ -28,29 +28,6 @@ rule compare_encoders:
         "../scripts/compare_encoders.py"
 
 
-rule keep_finetuned:
-    input:
-        unpack(run_inputs("finetune")),
-    output:
-        temp(directory("data/finetuned/{task}/{recipe}/{encoder}/layer{layer}/seed{seed}")),
-    log:
-        "logs/keep_finetuned/{task}/{recipe}/{encoder}/layer{layer}/seed{seed}.log",
-    benchmark:
-        "logs/keep_finetuned/{task}/{recipe}/{encoder}/layer{layer}/seed{seed}.tsv"
-    conda:
-        "../../envs/train.yaml"
-    threads: config["threads"]["finetune"]
-    resources:
-        gpu=GPU,
-        mem_mb=8000,
-        runtime=240,
-    params:
-        settings=lambda wildcards: finetune_settings(wildcards),
-        code=code("keep_finetuned"),
-    script:
-        "../scripts/keep_finetuned.py"
-
-
 rule compare_finetuned:
     input:
         first=checked(lambda wildcards: finetuned_folders(wildcards, wildcards.first)),

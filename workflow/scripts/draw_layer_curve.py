@@ -6,13 +6,14 @@ from tmft.jobs import job
 
 with job(snakemake):
     from tmft.files import write_csv
-    from tmft.plots import draw_layer_curve, layer_curve_points, metric_label, save
+    from tmft.plots import BASELINES, draw_layer_curve, layer_curve_points, metric_label, save
     from tmft.tables import read_table
 
     figure = snakemake.params.figure
     metric = figure["metrics"][0]
     runs, summary = (read_table(Path(path)) for path in (snakemake.input.runs, snakemake.input.summary))
     points, single = layer_curve_points(runs, summary, figure["lines"], metric)
-    drawing = draw_layer_curve(points, single, figure["title"], metric_label(figure["task"], metric))
+    ylabel = metric_label(figure["task"], metric)
+    drawing = draw_layer_curve(points, single, figure["title"], ylabel, BASELINES.get(metric, ""))
     save(drawing, Path(snakemake.output.pdf), Path(snakemake.output.png))
     write_csv(Path(snakemake.output.csv), points)

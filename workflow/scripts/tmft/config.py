@@ -16,8 +16,19 @@ from tmft.errors import InputError
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "config.schema.yaml"
 SCENES_RANGES = {"sts": [0.0, 5.0], "paraphrase": [0.0, 1.0], "entailment": [0.0, 2.0], "words": [0.0, 10.0]}
-METRICS = {"cosine_regression": ("spearman", "pearson")}
+METRICS = {
+    "cosine_regression": ("spearman", "pearson"),
+    "cosine_logit": ("f1", "accuracy", "average_precision"),
+    "difference_classification": ("macro_f1", "accuracy"),
+}
 """The metrics of each objective that tables show, first the one that figures show and layers are chosen by."""
+
+START_SEED = 0  # of the run that feeds all seeds of a recipe that starts from it
+PROTOCOLS = {
+    "published": {"train_head": False, "clip_norm": None, "schedule": "batches"},
+    "corrected": {"train_head": True, "clip_norm": 1.0, "schedule": "steps"},
+}
+"""What each protocol means for an adaptation (docs/protocol.md)."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +70,9 @@ class Experiment:
     def pretraining(self, key: str) -> dict[str, Any]:
         return _lookup(self.settings["pretraining"], key, "pretraining")
 
+    def adaptation(self, key: str) -> dict[str, Any]:
+        return _lookup(self.settings["adaptation"], key, "adaptation")
+
     def corpus(self, key: str) -> dict[str, Any]:
         return _lookup(self.settings["corpora"], key, "corpus")
 
@@ -92,6 +106,14 @@ class Experiment:
         layers = self.layers(encoder)
         if layer not in layers:
             raise InputError(f"layer {layer} of encoder '{encoder}': it has layers 0 to {layers[-1]}")
+
+    def check_objective(self, task: str, recipe: str) -> None:
+        """Raise InputError where the recipe trains nothing and the task's objective has weights of its own."""
+        if self.recipe(recipe)["kind"] == "frozen" and self.task(task)["objective"] == "difference_classification":
+            raise InputError(
+                f"recipe '{recipe}' trains nothing, and the classifier of task '{task}' has to be trained; choose "
+                "a recipe of kind finetune"
+            )
 
     def training(self, recipe: str) -> dict[str, Any]:
         """Hyper-parameters of a recipe: the common ones, overridden by its own."""
@@ -190,6 +212,8 @@ def _message(error: jsonschema.ValidationError) -> str:
             f"config: '{error.instance}' at {where} is no valid key; keys go into paths: letters, digits, '.', '_' and "
             "'-' only, e.g. hub ids belong into 'hub:'"
         )
+    if error.validator == "oneOf":
+        return f"config: {where} is {error.instance!r}, which is none of these: {error.schema['description']}"
     return f"config: {where}: {error.message}"
 
 
@@ -218,12 +242,17 @@ def _check_references(experiment: Experiment) -> None:
         experiment.label_range(key)
     for key, recipe in settings["recipes"].items():
         recipe.setdefault("label", key)
+        _check_start(experiment, key)
     for key, corpus in settings["corpora"].items():
         _one_of(corpus, ["path", "scenes", "source"], f"corpora.{key}")
         if "source" in corpus:
             experiment.corpus_source(key)
         for task in corpus.get("scenes", {}).get("exclude", []):
             experiment.task(task)
+    for key, adaptation in settings["adaptation"].items():
+        experiment.corpus(adaptation["corpus"])
+        settings["adaptation"][key] = PROTOCOLS[settings["protocol"]] | adaptation
+        _check_shares(adaptation, f"adaptation.{key}")
     for tokenizer in settings["tokenizers"].values():
         experiment.corpus(tokenizer["corpus"])
     for key, pretraining in settings["pretraining"].items():
@@ -233,8 +262,7 @@ def _check_references(experiment: Experiment) -> None:
         masked = pretraining["objective"] == "masked_language_modelling"
         pretraining.setdefault("mask_share", 0.8 if masked else 0.85)
         pretraining.setdefault("random_share", 0.1 if masked else 0.0)
-        if pretraining["mask_share"] + pretraining["random_share"] > 1:
-            raise InputError(f"config: pretraining.{key}: mask_share and random_share are more than 1 together")
+        _check_shares(pretraining, f"pretraining.{key}")
     for key, figure in settings["figures"].items():
         figure.setdefault("title", key)
         _check_shown(experiment, figure)
@@ -251,7 +279,7 @@ def _check_shown(experiment: Experiment, shown: dict[str, Any]) -> None:
         experiment.task(shown["task"])
     for recipe in shown.get("recipes", [shown.get("recipe")]):
         if recipe is not None:
-            experiment.recipe(recipe)
+            experiment.check_objective(shown["task"], recipe)
     families = shown.get("families", {}).values()
     for encoder in [*shown.get("encoders", []), *(encoder for family in families for encoder in family)]:
         for layer in shown.get("layers") or []:
@@ -271,6 +299,35 @@ def _check_translation(experiment: Experiment, key: str) -> None:
             translation[end] = fixed_form(translation[end])
         except InputError as error:
             raise InputError(f"config: tasks.{key}.translation.{end}: {error}") from None
+
+
+def _check_start(experiment: Experiment, recipe: str) -> None:
+    """Follow a recipe's start to its end."""
+    chain = [recipe]
+    while True:
+        current = experiment.recipe(chain[-1])
+        match current["start"]:
+            case {"adaptation": adaptation}:
+                experiment.adaptation(adaptation)
+                return
+            case {"task": task, "recipe": first}:
+                experiment.task(task)
+                for key in (chain[-1], first):
+                    if experiment.recipe(key)["kind"] != "finetune":
+                        raise InputError(
+                            f"config: recipes.{chain[-1]}.start: recipe '{key}' trains nothing; a start by task and "
+                            "recipe needs two of kind finetune"
+                        )
+                if first in chain:
+                    raise InputError(f"config: recipes.{recipe}.start leads in a circle: {' > '.join([*chain, first])}")
+                chain.append(first)
+            case _:
+                return
+
+
+def _check_shares(settings: dict[str, Any], where: str) -> None:
+    if settings["mask_share"] + settings["random_share"] > 1:
+        raise InputError(f"config: {where}: mask_share and random_share are more than 1 together")
 
 
 def _one_of(value: dict[str, Any], keys: list[str], where: str) -> None:

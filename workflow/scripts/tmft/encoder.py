@@ -180,6 +180,12 @@ def read_config(folder: Path) -> PreTrainedConfig:
         raise InputError(f"{path}: not a valid config ({' '.join(str(error).split())})") from error
 
 
+def check_keepable(folder: Path, layer: int) -> None:
+    """Refuse, by an InputError, a truncated encoder that could not be loaded again once it is saved."""
+    if layer == 0 and read_config(folder).model_type == "modernbert":
+        raise InputError(f"{folder}: a ModernBERT without layers cannot be saved; leave layer 0 out of what needs it")
+
+
 def depth(folder: Path) -> int:
     """Number of layers L of the encoder in `folder`; its layers are 0..L."""
     return read_config(folder).num_hidden_layers

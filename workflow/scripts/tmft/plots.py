@@ -17,6 +17,7 @@ from tmft.tables import METRIC_NAMES
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 DASHES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))]
+BASELINES = {"f1": "all positive", "macro_f1": "always the most frequent class"}
 METADATA = {".pdf": {"CreationDate": None, "Producer": None, "Creator": None}, ".png": {"Software": None}}
 
 
@@ -26,7 +27,7 @@ def layer_curve_points(
     """The numbers a layer curve draws, times 100, from the tables of ``tmft.tables``.
 
     ``lines`` names encoder, recipe and label of each line. Returns the points (line, encoder, recipe, layer,
-    parameters, mean, sd, n, collapsed) and the single runs (line, layer, seed, value).
+    parameters, baseline, mean, sd, n, collapsed) and the single runs (line, layer, seed, value).
     """
     labels = pd.DataFrame(lines).rename(columns={"label": "line"})
 
@@ -35,20 +36,23 @@ def layer_curve_points(
         return labels.merge(chosen, on=["encoder", "recipe"], how="left")
 
     points, single = select(summary), select(runs)
-    points[["mean", "sd"]] *= 100
+    points[["baseline", "mean", "sd"]] *= 100
     single["value"] *= 100
-    columns = ["line", "encoder", "recipe", "layer", "parameters", "mean", "sd", "n", "collapsed"]
+    columns = ["line", "encoder", "recipe", "layer", "parameters", "baseline", "mean", "sd", "n", "collapsed"]
     return points[columns], single[["line", "layer", "seed", "value"]]
 
 
-def draw_layer_curve(points: pd.DataFrame, single: pd.DataFrame, title: str, ylabel: str) -> Figure:
+def draw_layer_curve(points: pd.DataFrame, single: pd.DataFrame, title: str, ylabel: str, baseline: str = "") -> Figure:
     """Mean test score by layer, a line each, with a band of one standard deviation and the single runs as dots.
 
-    A layer where runs collapsed carries their number above its mean (paper, Figures 2 and 4 to 11).
+    A layer where runs collapsed carries their number above its mean; a grey line, labelled ``baseline``, is
+    what a constant answer scores (paper, Figures 2 and 4 to 11).
     """
     figure, axes = new_figure()
     for place, (line, own) in enumerate(points.groupby("line", sort=False)):
         _draw_line(axes, own, single[single["line"] == line], line, place)
+    for score in points["baseline"].dropna().unique():
+        axes.axhline(score, color="grey", linewidth=1, linestyle="--", zorder=0, label=baseline)
     axes.set(title=title, xlabel="Layer", ylabel=ylabel)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     band = "band: ± 1 standard deviation over seeds, dots: single seeds" if points["sd"].notna().any() else None

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tmft.errors import InputError
-from tmft.files import file_sha256, read_json, write_json
+from tmft.files import atomic_file, file_sha256, read_json, write_json
 
 if TYPE_CHECKING:
+    import numpy as np
     import torch
 
-    from tmft.tokens import Tokens
+    from tmft.tokens import TokenPairs, Tokens
     from tmft.training import Outcome
 
 FORMAT = 1
@@ -34,8 +35,13 @@ class Provenance:
     @classmethod
     def of(cls, encoder: Path, tokens: Path, settings: dict[str, Any], code: str) -> "Provenance":
         """Read the provenance of an encoder folder and of a tokens file; ``code`` is the hash of the rule's code."""
-        origin = read_json(encoder / "provenance.json")
-        return cls(settings, {key: origin[key] for key in ("source", "commit", "sha256")}, file_sha256(tokens), code)
+        return cls(settings, encoder_origin(encoder), file_sha256(tokens), code)
+
+
+def encoder_origin(folder: Path) -> dict[str, Any]:
+    """Where the weights in an encoder folder are from: source, commit and sha256; a source may name its own start."""
+    provenance = read_json(folder / "provenance.json")
+    return {key: provenance[key] for key in ("source", "commit", "sha256")}
 
 
 def record(
@@ -58,6 +64,7 @@ def record(
         "status": outcome.status,
         "reason": outcome.reason,
         "metrics": outcome.metrics,
+        "baseline": outcome.baseline,
         "best_epoch": outcome.best_epoch,
         "history": outcome.history,
         "parameters": parameters,
@@ -86,35 +93,62 @@ def environment(device: "torch.device") -> dict[str, Any]:
     }
 
 
+def predictions_file(result: Path) -> Path:
+    """The file beside a result that holds the run's test predictions."""
+    return result.with_suffix(".predictions.parquet")
+
+
+def write_predictions(path: Path, pairs: "TokenPairs", predictions: dict[int, "np.ndarray | None"]) -> None:
+    """Write the test predictions of runs by layer as a table: layer, pair_id, prediction (empty where a run has none).
+
+    A prediction is a cosine similarity, or the class where the objective has classes.
+    """
+    import pandas as pd
+
+    tables = [
+        pd.DataFrame({"layer": layer, "pair_id": pairs.pair_ids, "prediction": values}).astype(
+            {"prediction": "float32"}
+        )
+        for layer, values in predictions.items()
+    ]
+    with atomic_file(path) as partial:
+        pd.concat(tables).to_parquet(partial, index=False)
+
+
 def make_in_turn(
-    make: Callable[[int, int], dict[str, Any]],
-    units: list[tuple[int, int]],
+    make: Callable[[int, int, Path], dict[str, Any]],
+    provenances: dict[tuple[int, int], Provenance],
     outputs: list[Path],
-    provenance: Provenance,
 ) -> None:
     """Make the results of several (layer, seed) units, a file each; one that fails does not take the others with it.
 
-    A finished result waits beside its final name, as ``*.finished``, until all are there, because Snakemake removes the
-    outputs of a job that fails. The next attempt takes up what waits, if its provenance is still the same.
+    ``make(layer, seed, path)`` returns a result and writes the predictions of its run to ``path``. Both wait beside
+    their final names, as ``*.finished``, until all are there, because Snakemake removes the outputs of a job that
+    fails. The next attempt takes up what waits, if its provenance is still the same.
     Raises InputError for the units that failed; their tracebacks are in the log.
     """
-    waiting = [path.with_name(f"{path.name}.finished") for path in outputs]
     failed = {}
-    for (layer, seed), path in zip(units, waiting, strict=True):
-        if path.exists() and read_records(path)[0]["provenance"] == asdict(provenance):
+    for ((layer, seed), provenance), output in zip(provenances.items(), outputs, strict=True):
+        result, predictions = map(_waiting, (output, predictions_file(output)))
+        if result.exists() and read_records(result)[0]["provenance"] == asdict(provenance):
             continue
         try:
-            write_json(path, make(layer, seed))
+            write_json(result, make(layer, seed, predictions))
         except Exception as error:
             traceback.print_exc()
             failed[layer, seed] = error
     if failed:
         (layer, seed), error = next(iter(failed.items()))
         problem = f"layer {layer}, seed {seed}: {' '.join(str(error).split())}"
-        others = "" if len(units) == 1 else f" ({len(failed)} of {len(units)} runs failed, the others are kept)"
+        others = "" if len(outputs) == 1 else f" ({len(failed)} of {len(outputs)} runs failed, the others are kept)"
         raise InputError(f"{problem}{others}") from error
-    for path, final in zip(waiting, outputs, strict=True):
-        os.replace(path, final)
+    for output in outputs:
+        for final in (predictions_file(output), output):
+            os.replace(_waiting(final), final)
+
+
+def _waiting(final: Path) -> Path:
+    return final.with_name(f"{final.name}.finished")
 
 
 def read_records(path: Path) -> list[dict[str, Any]]:

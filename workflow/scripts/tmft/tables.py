@@ -12,12 +12,20 @@ RUN = ["task", "recipe", "encoder", "layer", "seed"]
 OUTCOME = ["status", "reason", "best_epoch", "parameters", "seconds"]
 GROUP = ["task", "recipe", "encoder", "layer"]
 MEASURE = ["split", "metric"]
-METRIC_NAMES = {"spearman": "Spearman", "pearson": "Pearson"}
+METRIC_NAMES = {
+    "spearman": "Spearman",
+    "pearson": "Pearson",
+    "f1": "F1",
+    "accuracy": "accuracy",
+    "average_precision": "average precision",
+    "macro_f1": "macro F1",
+}
 
 
 def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> pd.DataFrame:
-    """One row a run, split and metric: RUN, OUTCOME, MEASURE, value.
+    """One row a run, split and metric: RUN, OUTCOME, MEASURE, value, baseline.
 
+    ``baseline`` is what a constant answer scores, given for the test split of tasks where that is something.
     ``runs`` are the expected runs in order, RUN each; others among the records are left out. A collapsed run has a row
     for each split and metric that the others have, without a value. Raises InputError for an expected run that is
     missing.
@@ -47,25 +55,28 @@ def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> p
         }
         for split, metric in measures or [(None, None)]:
             value = record["metrics"][split][metric] if record["metrics"] else None
-            rows.append(common | {"split": split, "metric": metric, "value": value})
-    table = pd.DataFrame(rows, columns=[*RUN, *OUTCOME, *MEASURE, "value"])
-    return table.astype({"seed": "Int64", "best_epoch": "Int64", "value": "float64"})
+            baseline = record.get("baseline", {}).get(metric) if split == "test" else None
+            rows.append(common | {"split": split, "metric": metric, "value": value, "baseline": baseline})
+    table = pd.DataFrame(rows, columns=[*RUN, *OUTCOME, *MEASURE, "value", "baseline"])
+    return table.astype({"seed": "Int64", "best_epoch": "Int64", "value": "float64", "baseline": "float64"})
 
 
 def summarise(runs: pd.DataFrame) -> pd.DataFrame:
-    """One row a (task, recipe, encoder, layer, split, metric): mean, sd, n, collapsed, in the order of ``runs``.
+    """One row a GROUP, split and metric: parameters, baseline, mean, sd, n, collapsed, in the order of ``runs``.
 
     ``mean`` and ``sd`` (sample standard deviation, ddof 1; empty for one run) are over the ``n`` runs that have a
     value; ``collapsed`` counts those that have none.
     """
-    groups = runs.groupby([*GROUP, "parameters", *MEASURE], sort=False, dropna=False)["value"]
+    groups = runs.groupby([*GROUP, "parameters", *MEASURE, "baseline"], sort=False, dropna=False)["value"]
     summary = groups.agg(mean="mean", sd="std", n="count", collapsed=lambda values: values.isna().sum())
     return summary.reset_index()
 
 
 def read_table(path: Path) -> pd.DataFrame:
     """Read a table that write_csv wrote; keys that look like missing values, such as an encoder 'nan', stay text."""
-    return pd.read_csv(path, keep_default_na=False, na_values={key: "" for key in ("value", "mean", "sd", "seed")})
+    return pd.read_csv(
+        path, keep_default_na=False, na_values=dict.fromkeys(("value", "baseline", "mean", "sd", "seed"), "")
+    )
 
 
 def curve_table(points: pd.DataFrame) -> str:

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import get_linear_schedule_with_warmup
 
 from tmft.batching import distinct, encode
 from tmft.encoder import TruncatedEncoder
 from tmft.metrics import is_constant
-from tmft.objectives import OBJECTIVES, CosineRegression
+from tmft.objectives import OBJECTIVES, Objective
 from tmft.progress import progress
 from tmft.tokens import TokenPairs, Tokens
 
@@ -22,9 +22,15 @@ EVALUATED = ("validation", "test")
 
 @dataclass
 class Outcome:
-    """What a run found: metrics by split (None where it collapsed), the history by epoch, sizes and costs."""
+    """What a run found: metrics by split (None where it collapsed), the history by epoch, sizes and costs.
 
+    ``baseline`` is what a constant answer scores on the test split; ``predictions`` are those of its pairs, (n,), None
+    where no epoch gave anything to keep.
+    """
+
+    baseline: dict[str, float]
     metrics: dict[str, dict[str, float]] | None = None
+    predictions: np.ndarray | None = None
     reason: str | None = None
     best_epoch: int | None = None
     history: list[dict[str, Any]] = field(default_factory=list)
@@ -44,27 +50,28 @@ def finetune(
 ) -> Outcome:
     """Fine-tune a truncated encoder on the training pairs; the epoch with the best validation score is kept and scored.
 
-    Every random choice (order of the pairs, dropout) follows from ``seed``. Non-finite losses and constant predictions
-    end as an outcome with status ``collapsed`` and a reason.
+    Every random choice (weights of the objective, order of the pairs, dropout) follows from ``seed``. Non-finite losses
+    and constant predictions end as an outcome with status ``collapsed`` and a reason. The encoder is left with the kept
+    weights, a collapsed one with the last.
     """
     started = time.perf_counter()
     torch.manual_seed(seed)
     shuffling = torch.Generator().manual_seed(seed)
-    objective = make_objective(settings)
+    objective = make_objective(settings, encoder.hidden_size)
+    model = nn.ModuleList([encoder, objective]).to(device)
     train = tokens.splits["train"]
     targets = torch.from_numpy(objective.targets(train.labels))
-    encoder.to(device)
-    optimiser = make_optimiser(encoder, settings)
+    optimiser = make_optimiser(model, settings)
     steps_an_epoch = math.ceil(len(train) / settings["batch_size"])
     steps = settings["epochs"] * steps_an_epoch
     schedule = get_linear_schedule_with_warmup(optimiser, int(settings["warmup"] * steps), steps)
 
-    outcome = Outcome()
+    outcome = Outcome(objective.baseline(tokens.splits["test"].labels))
     best_score, best_state = -math.inf, None
     try:
         for epoch in progress(range(1, settings["epochs"] + 1), f"layer {encoder.layer} seed {seed}, epochs"):
             epoch_started = time.perf_counter()
-            encoder.train()
+            model.train()
             losses = torch.zeros((), device=device)
             order = torch.randperm(len(train), generator=shuffling)
             for batch in progress(order.split(settings["batch_size"]), "steps"):
@@ -72,25 +79,27 @@ def finetune(
                 loss = objective.loss(u, v, targets[batch].to(device))
                 optimiser.zero_grad()
                 loss.backward()
-                torch.nn.utils.clip_grad_norm_(encoder.parameters(), settings["clip_norm"])
+                torch.nn.utils.clip_grad_norm_(model.parameters(), settings["clip_norm"])
                 optimiser.step()
                 schedule.step()
                 losses += loss.detach()
             mean_loss = losses.item() / steps_an_epoch
             if not math.isfinite(mean_loss):
                 raise Collapse(f"the training loss of epoch {epoch} is {mean_loss}")
-            validation = evaluate(encoder, tokens, "validation", objective, settings["chunk_size"], device)
+            _, validation = evaluate(encoder, tokens, "validation", objective, settings["chunk_size"], device)
             seconds = time.perf_counter() - epoch_started
             outcome.history.append({"epoch": epoch, "loss": mean_loss, "validation": validation, "seconds": seconds})
             if validation is not None and validation[objective.selection] > best_score:
                 best_score, outcome.best_epoch = validation[objective.selection], epoch
-                best_state = {name: value.detach().clone() for name, value in encoder.state_dict().items()}
+                best_state = {name: value.detach().clone() for name, value in model.state_dict().items()}
         if best_state is None:
             raise Collapse("the predictions on validation are constant in every epoch")
-        encoder.load_state_dict(best_state)
-        outcome.metrics = {
-            split: evaluate(encoder, tokens, split, objective, settings["chunk_size"], device) for split in EVALUATED
-        }
+        model.load_state_dict(best_state)
+        outcome.metrics = {}
+        for split in EVALUATED:
+            outcome.predictions, outcome.metrics[split] = evaluate(
+                encoder, tokens, split, objective, settings["chunk_size"], device
+            )
         constant = [split for split in EVALUATED if outcome.metrics[split] is None]
         if constant:
             raise Collapse(f"the predictions on {constant[0]} are constant")
@@ -109,7 +118,7 @@ def evaluate_layers(
 ) -> list[Outcome]:
     """Score every layer 0..L of an untouched encoder, from one pass over it; one outcome a layer."""
     started = time.perf_counter()
-    objective = make_objective(settings)
+    objective = make_objective(settings, encoder.hidden_size)
     encoder.to(device).eval()
     predictions = {}
     with torch.inference_mode():
@@ -119,15 +128,16 @@ def evaluate_layers(
             predictions[split] = [objective.predict(layer[first], layer[second]).cpu().numpy() for layer in vectors]
     seconds = time.perf_counter() - started
     outcomes = []
-    for layer in range(len(predictions["test"])):
-        outcome = Outcome(cost={"seconds": seconds})
-        constant = [split for split in EVALUATED if is_constant(predictions[split][layer])]
+    for layer in range(encoder.layer + 1):
+        outcome = Outcome(objective.baseline(tokens.splits["test"].labels), cost={"seconds": seconds})
+        outcome.predictions = predictions["test"][layer]
+        outcome.metrics = {
+            split: score(objective, split, predictions[split][layer], tokens.splits[split].labels)
+            for split in EVALUATED
+        }
+        constant = [split for split in EVALUATED if outcome.metrics[split] is None]
         if constant:
-            outcome.reason = f"the predictions on {constant[0]} are constant"
-        else:
-            outcome.metrics = {
-                split: objective.metrics(predictions[split][layer], tokens.splits[split].labels) for split in EVALUATED
-            }
+            outcome.metrics, outcome.reason = None, f"the predictions on {constant[0]} are constant"
         outcomes.append(outcome)
     return outcomes
 
@@ -136,20 +146,30 @@ def evaluate(
     encoder: TruncatedEncoder,
     tokens: Tokens,
     split: str,
-    objective: CosineRegression,
+    objective: Objective,
     chunk_size: int,
     device: torch.device,
-) -> dict[str, float] | None:
-    """Metrics of the encoder on a split, without dropout; None where its predictions are constant or not finite."""
+) -> tuple[np.ndarray, dict[str, float] | None]:
+    """Predictions (n,) of the encoder on a split, without dropout, and what ``score`` says of them."""
     pairs = tokens.splits[split]
     encoder.eval()
     with torch.inference_mode():
         sequences, first, second = distinct(pairs.sides)
         vectors = encode(encoder, sequences, tokens.pad_id, chunk_size, device)
         predictions = objective.predict(vectors[first], vectors[second]).cpu().numpy()
-    if not np.isfinite(predictions).all() or is_constant(predictions):
+    return predictions, score(objective, split, predictions, pairs.labels)
+
+
+def score(objective: Objective, split: str, predictions: np.ndarray, labels: np.ndarray) -> dict[str, float] | None:
+    """Metrics of the predictions (n,); None where they are not finite or come to the same for all pairs.
+
+    On the validation split the objective is calibrated first, and stays so for the test split.
+    """
+    if not np.isfinite(predictions).all():
         return None
-    return objective.metrics(predictions, pairs.labels)
+    if split == "validation":
+        objective.calibrate(predictions, labels)
+    return None if is_constant(objective.decide(predictions)) else objective.metrics(predictions, labels)
 
 
 def encode_pairs(
@@ -160,14 +180,14 @@ def encode_pairs(
     return encode(encoder, sequences, pad_id, chunk_size, device).split(len(rows))
 
 
-def make_objective(settings: dict[str, Any]) -> CosineRegression:
-    """The objective that the settings name."""
-    return OBJECTIVES[settings["objective"]](tuple(settings["label_range"]))
+def make_objective(settings: dict[str, Any], hidden_size: int) -> Objective:
+    """The objective that the settings name, for vectors of this size."""
+    return OBJECTIVES[settings["objective"]](tuple(settings["label_range"]), hidden_size)
 
 
-def make_optimiser(encoder: torch.nn.Module, settings: dict[str, Any]) -> torch.optim.AdamW:
+def make_optimiser(model: nn.Module, settings: dict[str, Any]) -> torch.optim.AdamW:
     """AdamW without decay on biases and layer norms, that is on parameters with one dimension."""
-    parameters = [parameter for parameter in encoder.parameters() if parameter.requires_grad]
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     groups = [
         {"params": [p for p in parameters if p.dim() > 1], "weight_decay": settings["weight_decay"]},
         {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},

@@ -481,6 +481,9 @@ def word_pairs(train: int, validation: int, test: int, seed: int) -> pd.DataFram
     return _table((train, validation, test), iter(rows))
 
 
+PAIRS = {"sts": sts_pairs, "paraphrase": paraphrase_pairs, "entailment": entailment_pairs, "words": word_pairs}
+
+
 def word_similarity(one: Concept, other: Concept) -> float:
     """Gold score of two words from 0 to 10, by what their concepts share."""
     if one == other:

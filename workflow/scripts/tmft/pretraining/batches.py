@@ -34,6 +34,17 @@ class Batch(NamedTuple):
     def to(self, device: str | torch.device) -> Self:
         return type(self)(*(tensor.to(device) for tensor in self))
 
+    def split(self, size: int) -> list[Self]:
+        """The batch in parts of ``size`` sentences; the last one may have fewer."""
+        width = self.ids.shape[1]
+        parts = []
+        for start in range(0, len(self.ids), size):
+            first, end = start * width, (start + size) * width
+            sentences = (rows[start : start + size] for rows in self[:3])
+            positions = (places[(first <= places) & (places < end)] - first for places in self[3:])
+            parts.append(type(self)(*sentences, *positions))
+        return parts
+
 
 class Batches:
     """``Batches(...)[step]`` is the batch of a step; ``len`` of them show each sentence once.

@@ -1,4 +1,4 @@
-"""The training loop that both objectives share."""
+"""The training loop that all of pre-training shares."""
 
 import math
 import time
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from tmft.errors import InputError
-from tmft.pretraining.batches import Batches, derived_seed
+from tmft.pretraining.batches import Batch, Batches, derived_seed
 from tmft.progress import progress
 
 POINTS = 20  # of the history
@@ -16,9 +16,17 @@ CHECK = 100  # steps between two looks at the loss: each makes an accelerator wa
 
 
 def train(
-    objective: nn.Module, batches: Batches, settings: dict[str, Any], seed: int, device: str | torch.device
+    objective: nn.Module,
+    batches: Batches,
+    settings: dict[str, Any],
+    seed: int,
+    device: str | torch.device,
+    scheduled: int | None = None,
 ) -> dict[str, Any]:
     """Train ``objective`` for ``steps`` batches with AdamW, linear warm-up and linear decay to 0.
+
+    Batches of more than ``batch_size`` sentences are taken in parts. ``scheduled`` is the number of steps that warm-up
+    and decay are laid out for, if it is not ``steps``.
 
     ``objective(batch)`` returns the loss and a dict of named measures, all scalar tensors. From one step to the next
     only the objective, the optimiser and the records change; all else, random numbers too, follows from seed and step.
@@ -29,6 +37,7 @@ def train(
     Raises InputError when the loss or its gradient is not finite.
     """
     steps, started = settings["steps"], time.perf_counter()
+    clip_norm = math.inf if settings["clip_norm"] is None else settings["clip_norm"]
     objective.to(device).train()
     optimiser = adamw(objective, settings)
     history, records = [], []
@@ -36,11 +45,10 @@ def train(
     for step in progress(range(steps), "Pre-training"):
         batch = batches[step]
         torch.manual_seed(derived_seed(seed, "model", step))
-        loss, measures = objective(batch.to(device))
-        loss.backward()
-        norm = nn.utils.clip_grad_norm_(objective.parameters(), settings["clip_norm"])
+        loss, measures = accumulate(objective, batch, settings["batch_size"], device)
+        norm = nn.utils.clip_grad_norm_(objective.parameters(), clip_norm)
         for group in optimiser.param_groups:
-            group["lr"] = settings["learning_rate"] * schedule(step, steps, settings["warmup"])
+            group["lr"] = settings["learning_rate"] * schedule(step, scheduled or steps, settings["warmup"])
         optimiser.step()
         optimiser.zero_grad()
 
@@ -70,9 +78,27 @@ def train(
     }
 
 
+def accumulate(
+    objective: nn.Module, batch: Batch, size: int, device: str | torch.device
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Add the gradient of a batch's loss, ``size`` sentences at a time; return the batch's loss and measures.
+
+    Each part counts by its masked tokens, so that a mean over these is the same as from the whole batch at once.
+    """
+    parts = batch.split(size)
+    losses, measures = [], []
+    for part in parts:
+        share = len(part.masked) / len(batch.masked) if len(batch.masked) else 1 / len(parts)
+        loss, own = objective(part.to(device))
+        (share * loss).backward()
+        losses.append(share * loss.detach())
+        measures.append({name: share * measure.detach() for name, measure in own.items()})
+    return sum(losses), {name: sum(own[name] for own in measures) for name in measures[0]}
+
+
 def adamw(objective: nn.Module, settings: dict[str, Any]) -> torch.optim.AdamW:
-    """AdamW over each parameter once, shared ones too, without weight decay on biases and normalisation weights."""
-    parameters = list(objective.parameters())
+    """AdamW over each trained parameter once, also shared ones, without decay on biases and normalisation weights."""
+    parameters = [parameter for parameter in objective.parameters() if parameter.requires_grad]
     groups = [
         {"params": [p for p in parameters if p.ndim > 1], "weight_decay": settings["weight_decay"]},
         {"params": [p for p in parameters if p.ndim == 1], "weight_decay": 0.0},

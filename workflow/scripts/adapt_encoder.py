@@ -1,0 +1,27 @@
+"""Adapt an encoder to a corpus by masked language modelling."""
+
+from pathlib import Path
+
+from tmft.jobs import job
+
+with job(snakemake):
+    from tmft.devices import choose_device
+    from tmft.files import write_json
+    from tmft.pretraining.adaptation import adapt
+    from tmft.results import encoder_origin
+
+    settings, folder = snakemake.params.settings, Path(snakemake.input.encoder)
+    origin = {
+        "adaptation": snakemake.wildcards.adaptation,
+        "settings": settings,
+        "start": encoder_origin(folder),
+    }
+    metrics = adapt(
+        Path(snakemake.input.corpus),
+        folder,
+        Path(snakemake.output.encoder),
+        settings,
+        origin,
+        choose_device(snakemake.config["device"], snakemake.threads),
+    )
+    write_json(Path(snakemake.output.metrics), metrics)
