@@ -220,7 +220,7 @@ def test_every_key_is_documented():
         ("pretraining.electra.tokenizer", "word", ["'word'"]),
         ("pretraining.electra.random_share", 0.2, ["pretraining.electra", "mask_share and random_share"]),
         ("figures.sizes.families", {"A": ["brt"]}, ["unknown encoder 'brt'", "bert, electra"]),
-        ("figures.sizes.recipe", "ws", ["unknown recipe 'ws'", "tmft, frozen"]),
+        ("figures.sizes.recipe", "nosuch", ["unknown recipe 'nosuch'", "tmft, frozen"]),
         ("figures.sizes.recipes", ["tmft"], ["unknown key 'recipes'", "figures.sizes", "'recipe'"]),
         ("figures.alike.encoders", ["bert"], ["figures.alike.encoders", "too short"]),
         ("figures.alike.families", {}, ["unknown key 'families'", "figures.alike"]),
