@@ -21,7 +21,7 @@ demo: $(VENV)/run
 	@$(BIN)/python workflow/scripts/show_layer_curve.py demo/figures/fig2a
 
 test: $(VENV)/test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 lint: $(VENV)/test
 	$(BIN)/ruff check
