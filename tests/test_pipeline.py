@@ -192,7 +192,7 @@ def test_a_failing_job_leaves_its_traceback_in_the_log_that_the_console_names(ex
 
 def test_published_experiment_lists_its_work(root, tmp_path):
     shutil.copy(root / "config.yaml", tmp_path)
-    run = snakemake(tmp_path, "figures/fig2a.pdf", "-n", "--cores", "1", "--resources", "gpu=1", root=root)
+    run = snakemake(tmp_path, "-n", "--resources", "gpu=1", "--cores", "1", "figures/fig2a.pdf", root=root)
     counts = dict(re.findall(r"^(\w+) +(\d+)$", run.stdout, re.MULTILINE))
     assert counts == {
         "finetune": "260",
