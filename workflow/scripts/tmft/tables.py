@@ -19,7 +19,7 @@ def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> p
     """One row a run, split and metric: RUN, OUTCOME, MEASURE, value.
 
     ``runs`` are the expected runs in order, RUN each; others among the records are left out. A collapsed run has a row
-    for each split and metric that the others have, without a value. Raises InputError for an expected run that is
+    for each split and metric that the others of its task have, without a value. Raises InputError for an expected run that is
     missing.
     """
     found = {tuple(record["run"][key] for key in RUN): record for record in records}
@@ -27,14 +27,10 @@ def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> p
     missing = [run for run in expected if run not in found]
     if missing:
         raise InputError(f"no result for {', '.join(f'{k} {v}' for k, v in zip(RUN, missing[0], strict=True))}")
-    measures = list(
-        dict.fromkeys(
-            (split, metric)
-            for run in expected
-            for split, metrics in (found[run]["metrics"] or {}).items()
-            for metric in metrics
-        )
-    )
+    measures = {}  # of each task, in order
+    for run in expected:
+        for split, metrics in (found[run]["metrics"] or {}).items():
+            measures.setdefault(run[0], {}).update(dict.fromkeys((split, metric) for metric in metrics))
     rows = []
     for run in expected:
         record = found[run]
@@ -45,7 +41,7 @@ def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> p
             "parameters": record["parameters"]["published"],
             "seconds": record["cost"]["seconds"],
         }
-        for split, metric in measures or [(None, None)]:
+        for split, metric in measures.get(run[0], [(None, None)]):
             value = record["metrics"][split][metric] if record["metrics"] else None
             rows.append(common | {"split": split, "metric": metric, "value": value})
     table = pd.DataFrame(rows, columns=[*RUN, *OUTCOME, *MEASURE, "value"])
