@@ -18,9 +18,9 @@ def efficiency_points(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The numbers an efficiency plot draws, times 100, from the tables of ``tmft.tables``.
 
-    ``encoders`` has line, encoder, steps and flops of each point, ``metrics`` the metric of each task. Returns the points
-    (task, line, encoder, steps, flops, mean, sd, n, collapsed), by task and line in the order of their first, and the
-    single runs (task, line, flops, seed, value).
+    ``encoders`` has line, encoder, steps and flops of each point, ``metrics`` the metric of each task. Returns the
+    points (task, line, encoder, steps, flops, mean, sd, n, collapsed) and the single runs (task, line, flops, seed,
+    value), both by task in the order of ``encoders``.
     """
     places = pd.DataFrame([{"task": task} | encoder for task in metrics for encoder in encoders])
 

@@ -19,8 +19,8 @@ def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> p
     """One row a run, split and metric: RUN, OUTCOME, MEASURE, value.
 
     ``runs`` are the expected runs in order, RUN each; others among the records are left out. A collapsed run has a row
-    for each split and metric that the others of its task have, without a value. Raises InputError for an expected run that is
-    missing.
+    for each split and metric that the others of its task have, without a value. Raises InputError for an expected run
+    that is missing.
     """
     found = {tuple(record["run"][key] for key in RUN): record for record in records}
     expected = [tuple(run) for run in runs]
