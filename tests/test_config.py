@@ -190,6 +190,7 @@ def test_every_key_is_documented():
         ("pretraining.electra.tokenizer", "word", ["'word'"]),
         ("pretraining.electra.random_share", 0.2, ["pretraining.electra", "mask_share and random_share"]),
         ("encoders.early.step", 5, ["encoders.early.step", "5", "pretraining.electra.snapshots [4]"]),
+        ("encoders.bert.step", 4, ["encoders.bert.step", "'pretraining' only"]),
         ("pretraining.electra.snapshots", [4, 11], ["pretraining.electra.snapshots", "11", "10 steps"]),
         ("figures.learning.lines", {"RTD": ["early"], "MLM": ["bert"]}, ["'bert'", "not pre-trained", "'learning'"]),
         ("figures.learning.lines", {"RTD": ["erly"]}, ["unknown encoder 'erly'", "early"]),

@@ -272,12 +272,6 @@ def pareto(name):
     return {"title": figure["title"], "families": families} | task_label(figure["task"])
 
 
-def efficiency_pretrainings(name):
-    """The pre-trainings whose encoders an efficiency plot shows."""
-    encoders = [config["encoders"][key] for line in experiment.figure(name)["lines"].values() for key in line]
-    return list(dict.fromkeys(encoder["pretraining"] for encoder in encoders))
-
-
 def pretraining_efficiency(name):
     """Title, tasks and pre-trainings of an efficiency plot, and the encoders of each of its lines."""
     figure = experiment.figure(name)
@@ -290,7 +284,7 @@ def pretraining_efficiency(name):
     return {
         "title": figure["title"],
         "tasks": {task: task_label(task) for task in figure["tasks"]},
-        "pretrainings": efficiency_pretrainings(name),
+        "pretrainings": list(dict.fromkeys(point["pretraining"] for point in points)),
         "points": points,
     }
 

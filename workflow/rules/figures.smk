@@ -85,7 +85,7 @@ rule draw_pretraining_efficiency:
         runs="results/tables/{figure}_runs.csv",
         summary="results/tables/{figure}_summary.csv",
         pretraining=lambda wildcards: expand(
-            "results/pretraining/{key}.json", key=efficiency_pretrainings(wildcards.figure)
+            "results/pretraining/{key}.json", key=pretraining_efficiency(wildcards.figure)["pretrainings"]
         ),
     output:
         pdf="figures/{figure}.pdf",

@@ -217,6 +217,8 @@ def _check_references(experiment: Experiment) -> None:
                 )
             sizes = pretraining["generator"] if encoder["part"] == "generator" else pretraining
             encoder.setdefault("depth", sizes["layers"])
+        elif encoder["step"] is not None:
+            raise InputError(f"config: encoders.{key}.step is for encoders with 'pretraining' only; remove it")
         if "depth" not in encoder:
             raise InputError(f"config: key 'depth' (the number of layers) is missing at encoders.{key}")
         encoder.setdefault("label", key)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter
 
 from tmft.plots import add_legend, band_note, draw_line, new_panels
 
@@ -47,6 +48,9 @@ def draw_efficiency(points: pd.DataFrame, single: pd.DataFrame, title: str, ylab
             own, dots = (table[(table["task"] == task) & (table["line"] == line)] for table in (points, single))
             draw_line(axes, own.sort_values("flops"), dots, "flops", line, place)
         axes.set(xscale="log", xlabel="FLOPs of pre-training", ylabel=ylabel)
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
+        axes.xaxis.set_major_formatter(LogFormatterSciNotation(labelOnlyBase=False, minor_thresholds=(99, 99)))
+        axes.xaxis.set_minor_formatter(NullFormatter())
     figure.suptitle(title)
     add_legend(figure, band_note(points))
     return figure

@@ -65,9 +65,8 @@ def draw_line(axes: Axes, points: pd.DataFrame, single: pd.DataFrame, x: str, la
     )
     if points["n"].max() > 1:
         axes.scatter(single[x], single["value"], color=colour, s=16, alpha=0.6, linewidths=0, zorder=3)
-    for at, point in zip(points[x], points.itertuples(), strict=True):
-        if point.collapsed == 0:
-            continue
+    collapsed = points[points["collapsed"] > 0]
+    for at, point in zip(collapsed[x], collapsed.itertuples(), strict=True):
         height = point.mean if point.n else axes.get_ylim()[0]
         axes.annotate(
             f"{point.collapsed} collapsed",
