@@ -15,6 +15,7 @@ training: {learning_rate: 2e-5}
 encoders:
   bert: {hub: google-bert/bert-base-cased, depth: 3}
   electra: {pretraining: electra, part: discriminator}
+  early: {pretraining: electra, part: discriminator, step: 4}
 tasks:
   stsb: {source: stsb-en, objective: cosine_regression}
   scenes: {scenes: {train: 40, validation: 10, test: 10}, objective: cosine_regression}
@@ -34,11 +35,12 @@ corpora:
 tokenizers:
   words: {corpus: lines, size: 100}
 pretraining:
-  electra: {objective: replaced_token_detection, corpus: lines, tokenizer: words, steps: 10, layers: 2}
+  electra: {objective: replaced_token_detection, corpus: lines, tokenizer: words, steps: 10, layers: 2, snapshots: [4]}
 figures:
   curve: {kind: layer_curve, task: stsb, recipes: [tmft, frozen], encoders: [bert]}
   sizes: {kind: pareto, task: stsb, recipe: tmft, families: {A: [bert], B: [electra]}}
   alike: {kind: cka_curve, task: stsb, encoders: [bert, electra]}
+  learning: {kind: pretraining_efficiency, tasks: [scenes, stsb], recipe: tmft, lines: {RTD: [early, electra]}}
   method: {kind: method}
 tables:
   table: {task: stsb, recipes: [tmft], encoders: [bert]}
@@ -124,6 +126,14 @@ def test_figures_of_other_kinds_and_tables_need_all_layers_or_no_runs():
     assert list(experiment.figure_runs("alike")) == list(experiment.figure_runs("method")) == []
     assert len(list(experiment.table_runs("table"))) == 8
     assert experiment.figure("alike")["recipe"] is None and experiment.table("table")["rows"] == ["best", "last"]
+
+
+def test_an_efficiency_plot_needs_last_layers_of_each_task():
+    runs = list(load(CONFIG, SOURCES).figure_runs("learning"))
+    assert runs[:3] == [
+        Run("scenes", "tmft", encoder, 2, seed) for encoder, seed in (("early", 0), ("early", 1), ("electra", 0))
+    ]
+    assert {run.layer for run in runs} == {2} and len(runs) == 2 * 2 * 2
 
 
 def test_main_metric_is_the_tasks():
@@ -219,6 +229,13 @@ def test_every_key_is_documented():
         ("pretraining.electra.corpus", "books", ["unknown corpus 'books'", "lines"]),
         ("pretraining.electra.tokenizer", "word", ["'word'"]),
         ("pretraining.electra.random_share", 0.2, ["pretraining.electra", "mask_share and random_share"]),
+        ("encoders.early.step", 5, ["encoders.early.step", "5", "pretraining.electra.snapshots [4]"]),
+        ("encoders.bert.step", 4, ["encoders.bert.step", "'pretraining' only"]),
+        ("pretraining.electra.snapshots", [4, 11], ["pretraining.electra.snapshots", "11", "10 steps"]),
+        ("figures.learning.lines", {"RTD": ["early"], "MLM": ["bert"]}, ["'bert'", "not pre-trained", "'learning'"]),
+        ("figures.learning.lines", {"RTD": ["erly"]}, ["unknown encoder 'erly'", "early"]),
+        ("figures.learning.tasks", ["sts"], ["unknown task 'sts'", "stsb"]),
+        ("figures.learning.task", "stsb", ["unknown key 'task'", "figures.learning", "'tasks'"]),
         ("figures.sizes.families", {"A": ["brt"]}, ["unknown encoder 'brt'", "bert, electra"]),
         ("figures.sizes.recipe", "nosuch", ["unknown recipe 'nosuch'", "tmft, frozen"]),
         ("figures.sizes.recipes", ["tmft"], ["unknown key 'recipes'", "figures.sizes", "'recipe'"]),
@@ -227,7 +244,7 @@ def test_every_key_is_documented():
         ("figures.alike", {"kind": "cka_curve", "encoders": ["bert", "electra"]}, ["'task'", "figures.alike"]),
         ("figures.method", {"kind": "drawing"}, ["figures.method.kind", "'drawing'"]),
         ("figures.method", {"title": "Method"}, ["'kind'", "figures.method"]),
-        ("tables.table.encoders", ["brt"], ["unknown encoder 'brt'", "bert, electra"]),
+        ("tables.table.encoders", ["brt"], ["unknown encoder 'brt'", "bert, electra, early"]),
         ("tables.table.rows", ["first"], ["tables.table.rows.0", "'first'"]),
         ("tables.curve", CONFIG["tables"]["table"], ["'curve'", "a figure and a table"]),
         ("fgures", {}, ["unknown key 'fgures'", "'figures'"]),

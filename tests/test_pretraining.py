@@ -45,6 +45,7 @@ SETTINGS = {
     "discriminator_weight": 50.0,
     "batch_size": 16,
     "steps": 3,
+    "snapshots": [],
     "learning_rate": 5e-3,
     "warmup": 0.1,
     "weight_decay": 0.01,
@@ -509,6 +510,47 @@ def test_the_same_seed_gives_the_same_bytes(corpus, folder, tmp_path):
     first = weights("first", 0)
     assert weights("second", 0) == first
     assert not any(a == b for a, b in zip(weights("third", 1), first, strict=True))
+
+
+def test_snapshots_are_the_encoders_on_the_way(corpus, folder, tmp_path):
+    """They change nothing: the run ends in the same bytes. The one at the last step is the encoder itself."""
+    plain = {"bert": pretrain_bert, "electra": pretrain_electra}
+    for name, pretrain in plain.items():
+        pretrain(corpus, folder, tmp_path / f"{name}-plain", dropout=0.1)
+        metrics = pretrain(corpus, folder, tmp_path / name, dropout=0.1, snapshots=[1, 3])
+        assert [point["steps"] for point in metrics["snapshots"]] == [1, 3]
+        assert 0 < metrics["snapshots"][0]["flops"] < metrics["snapshots"][1]["flops"] == metrics["flops"]
+    for name, part in (("bert", "bert"), ("electra", "generator"), ("electra", "discriminator")):
+        end, first, last, undisturbed = (
+            (tmp_path / path / "model.safetensors").read_bytes()
+            for path in (
+                f"{name}/{part}",
+                f"{name}/{part}-step1",
+                f"{name}/{part}-step3",
+                f"{name}-plain/{part}",
+            )
+        )
+        assert undisturbed == end == last != first
+        load(tmp_path / name / f"{part}-step1", **({"add_pooling_layer": False} if part == "bert" else {}))
+        provenance = json.loads((tmp_path / name / f"{part}-step1" / "provenance.json").read_text())
+        assert provenance["source"]["step"] == 1 and len(provenance["sha256"]) == 64
+
+
+def test_a_snapshot_is_what_its_step_left(corpus, folder, tmp_path, vocabulary, tokenizer):
+    """Against a loop that is stopped there: step 1 of 3 has nothing of the steps after it."""
+    pretrain_bert(corpus, folder, tmp_path, snapshots=[1])
+    objective = bert(vocabulary)
+    batches = Batches(tokenise(corpus, tokenizer, 16), vocabulary, SETTINGS, seed=0)
+    torch.manual_seed(loop.derived_seed(0, "model", 0))
+    optimiser = loop.adamw(objective, SETTINGS)
+    objective(batches[0])[0].backward()
+    torch.nn.utils.clip_grad_norm_(objective.parameters(), SETTINGS["clip_norm"])
+    for group in optimiser.param_groups:
+        group["lr"] = SETTINGS["learning_rate"] * loop.schedule(0, 3, SETTINGS["warmup"])
+    optimiser.step()
+    kept = load(tmp_path / "bert-step1", add_pooling_layer=False).state_dict()
+    for name, value in kept.items():
+        torch.testing.assert_close(value, objective.model.bert.state_dict()[name])
 
 
 def test_both_objectives_learn(corpus, folder, tmp_path):

@@ -15,6 +15,7 @@ from tmft.code import code_hash
 from tmft.config import START_SEED, load
 from tmft.deepl_access import auth_key
 from tmft.errors import InputError
+from tmft.pretraining.snapshots import snapshot_folder
 from tmft.results import predictions_file
 
 
@@ -74,8 +75,19 @@ def encoder_folder(key):
     """The folder with an encoder's config, tokenizer and weights."""
     encoder = experiment.encoder(key)
     if "pretraining" in encoder:
-        return f"data/pretrained/{encoder['pretraining']}/{encoder['part']}"
+        return pretrained_folder(encoder["pretraining"], encoder["part"], encoder["step"])
     return f"data/encoders/{key}"
+
+
+def pretrained_folder(pretraining, part, step=None):
+    """The folder of an encoder pre-trained here, at the end or after some steps."""
+    folder = f"data/pretrained/{pretraining}/{part}"
+    return folder if step is None else str(snapshot_folder(Path(folder), step))
+
+
+def snapshot_folders(pretraining, part):
+    """The folders of all snapshots of one part of a pre-training."""
+    return [pretrained_folder(pretraining, part, step) for step in config["pretraining"][pretraining]["snapshots"]]
 
 
 def corpus_file(key):
@@ -198,19 +210,27 @@ class Batch(NamedTuple):
 
 
 def finetune_batches():
-    """One batch a run, or for each depth of encoders ``units_per_job`` of its runs a batch, seed by seed."""
+    """One batch a run, or ``units_per_job`` runs of an encoder: seed by seed, all its layers.
+
+    Snapshots go layer by layer, because mostly their last one alone is asked for.
+    """
     run = "{task}/{recipe}/{encoder}/layer{layer}/seed{seed}"
     if config["units_per_job"] == 1:
         yield Batch("finetune", r"[^/]+", run, [f"results/{run}.json"], own_unit)
         return
-    for depth in sorted({encoder["depth"] for encoder in config["encoders"].values()}):
-        encoders = one_of(key for key, encoder in config["encoders"].items() if encoder["depth"] == depth)
-        runs = list(product(config["seeds"], range(depth + 1)))
-        for number, start in enumerate(range(0, len(runs), config["units_per_job"])):
-            units = [(layer, seed) for seed, layer in runs[start : start + config["units_per_job"]]]
+    kinds = {key: (encoder["depth"], encoder["step"] is not None) for key, encoder in config["encoders"].items()}
+    for depth, snapshots in sorted(set(kinds.values())):
+        encoders = one_of(key for key, kind in kinds.items() if kind == (depth, snapshots))
+        groups = [[layer] for layer in range(depth + 1)] if snapshots else [range(depth + 1)]
+        runs = [list(product(config["seeds"], layers)) for layers in groups]
+        size = config["units_per_job"]
+        parts = [own[start : start + size] for own in runs for start in range(0, len(own), size)]
+        for number, part in enumerate(parts):
+            units = [(layer, seed) for seed, layer in part]
             results = [f"results/{{task}}/{{recipe}}/{{encoder}}/layer{layer}/seed{seed}.json" for layer, seed in units]
             place = f"{{task}}/{{recipe}}/{{encoder}}/batch{number}"
-            yield Batch(f"finetune_depth{depth}_batch{number}", encoders, place, results, lambda _, units=units: units)
+            name = f"finetune_{'snapshots_' if snapshots else ''}depth{depth}_batch{number}"
+            yield Batch(name, encoders, place, results, lambda _, units=units: units)
 
 
 def frozen_settings(wildcards):
@@ -272,6 +292,23 @@ def pareto(name):
     figure = experiment.figure(name)
     families = {family: labels("encoders", encoders) for family, encoders in figure["families"].items()}
     return {"title": figure["title"], "families": families} | task_label(figure["task"])
+
+
+def pretraining_efficiency(name):
+    """Title, tasks and pre-trainings of an efficiency plot, and the encoders of each of its lines."""
+    figure = experiment.figure(name)
+    points = []
+    for line, keys in figure["lines"].items():
+        for key in keys:
+            encoder = experiment.encoder(key)
+            steps = encoder["step"] or experiment.pretraining(encoder["pretraining"])["steps"]
+            points.append({"line": line, "encoder": key, "pretraining": encoder["pretraining"], "steps": steps})
+    return {
+        "title": figure["title"],
+        "tasks": {task: task_label(task) for task in figure["tasks"]},
+        "pretrainings": list(dict.fromkeys(point["pretraining"] for point in points)),
+        "points": points,
+    }
 
 
 def layer_table(name):

@@ -80,6 +80,36 @@ rule draw_cka_curve:
         "../scripts/draw_cka_curve.py"
 
 
+rule draw_pretraining_efficiency:
+    input:
+        runs="results/tables/{figure}_runs.csv",
+        summary="results/tables/{figure}_summary.csv",
+        pretraining=lambda wildcards: expand(
+            "results/pretraining/{key}.json", key=pretraining_efficiency(wildcards.figure)["pretrainings"]
+        ),
+    output:
+        pdf="figures/{figure}.pdf",
+        png="figures/{figure}.png",
+        csv="figures/{figure}.csv",
+    log:
+        "logs/draw_pretraining_efficiency/{figure}.log",
+    benchmark:
+        "logs/draw_pretraining_efficiency/{figure}.tsv"
+    wildcard_constraints:
+        figure=one_of(figures_of("pretraining_efficiency")),
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        figure=lambda wildcards: pretraining_efficiency(wildcards.figure),
+        code=code("draw_pretraining_efficiency"),
+    script:
+        "../scripts/draw_pretraining_efficiency.py"
+
+
 rule draw_method:
     output:
         pdf="figures/{figure}.pdf",

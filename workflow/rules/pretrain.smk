@@ -52,59 +52,68 @@ rule train_tokenizer:
         "../scripts/train_tokenizer.py"
 
 
-rule pretrain_mlm:
-    input:
-        corpus=lambda wildcards: corpus_file(config["pretraining"][wildcards.pretraining]["corpus"]),
-        tokenizer=lambda wildcards: tokenizer_folder(config["pretraining"][wildcards.pretraining]["tokenizer"]),
-    output:
-        encoder=directory("data/pretrained/{pretraining}/encoder"),
-        metrics="results/pretraining/{pretraining}.json",
-    log:
-        "logs/pretrain_mlm/{pretraining}.log",
-    benchmark:
-        "logs/pretrain_mlm/{pretraining}.tsv"
-    wildcard_constraints:
-        pretraining=one_of(pretrainings("masked_language_modelling")),
-    conda:
-        "../../envs/train.yaml"
-    threads: config["threads"]["pretrain"]
-    resources:
-        gpu=GPU,
-        mem_mb=8000,
-        runtime=2880,
-    params:
-        settings=lambda wildcards: config["pretraining"][wildcards.pretraining],
-        code=code("pretrain_mlm"),
-    script:
-        "../scripts/pretrain_mlm.py"
+for key in pretrainings("masked_language_modelling"):
+
+    rule:
+        name:
+            f"pretrain_mlm_{key}"
+        input:
+            corpus=corpus_file(config["pretraining"][key]["corpus"]),
+            tokenizer=tokenizer_folder(config["pretraining"][key]["tokenizer"]),
+        output:
+            encoder=directory(pretrained_folder(key, "encoder")),
+            snapshots=[directory(folder) for folder in snapshot_folders(key, "encoder")],
+            metrics=f"results/pretraining/{key}.json",
+        log:
+            f"logs/pretrain_mlm/{key}.log",
+        benchmark:
+            f"logs/pretrain_mlm/{key}.tsv"
+        conda:
+            "../../envs/train.yaml"
+        threads: config["threads"]["pretrain"]
+        resources:
+            gpu=GPU,
+            mem_mb=8000,
+            runtime=2880,
+        params:
+            settings=config["pretraining"][key],
+            code=code("pretrain_mlm"),
+        script:
+            "../scripts/pretrain_mlm.py"
 
 
-rule pretrain_electra:
-    input:
-        corpus=lambda wildcards: corpus_file(config["pretraining"][wildcards.pretraining]["corpus"]),
-        tokenizer=lambda wildcards: tokenizer_folder(config["pretraining"][wildcards.pretraining]["tokenizer"]),
-    output:
-        generator=directory("data/pretrained/{pretraining}/generator"),
-        discriminator=directory("data/pretrained/{pretraining}/discriminator"),
-        metrics="results/pretraining/{pretraining}.json",
-    log:
-        "logs/pretrain_electra/{pretraining}.log",
-    benchmark:
-        "logs/pretrain_electra/{pretraining}.tsv"
-    wildcard_constraints:
-        pretraining=one_of(pretrainings("replaced_token_detection")),
-    conda:
-        "../../envs/train.yaml"
-    threads: config["threads"]["pretrain"]
-    resources:
-        gpu=GPU,
-        mem_mb=8000,
-        runtime=2880,
-    params:
-        settings=lambda wildcards: config["pretraining"][wildcards.pretraining],
-        code=code("pretrain_electra"),
-    script:
-        "../scripts/pretrain_electra.py"
+for key in pretrainings("replaced_token_detection"):
+
+    rule:
+        name:
+            f"pretrain_electra_{key}"
+        input:
+            corpus=corpus_file(config["pretraining"][key]["corpus"]),
+            tokenizer=tokenizer_folder(config["pretraining"][key]["tokenizer"]),
+        output:
+            generator=directory(pretrained_folder(key, "generator")),
+            discriminator=directory(pretrained_folder(key, "discriminator")),
+            snapshots=[
+                directory(folder)
+                for folder in snapshot_folders(key, "generator") + snapshot_folders(key, "discriminator")
+            ],
+            metrics=f"results/pretraining/{key}.json",
+        log:
+            f"logs/pretrain_electra/{key}.log",
+        benchmark:
+            f"logs/pretrain_electra/{key}.tsv"
+        conda:
+            "../../envs/train.yaml"
+        threads: config["threads"]["pretrain"]
+        resources:
+            gpu=GPU,
+            mem_mb=8000,
+            runtime=2880,
+        params:
+            settings=config["pretraining"][key],
+            code=code("pretrain_electra"),
+        script:
+            "../scripts/pretrain_electra.py"
 
 
 rule adapt_encoder:

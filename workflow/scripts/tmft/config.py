@@ -5,6 +5,7 @@ import difflib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,10 @@ class Experiment:
             case "pareto":
                 encoders = [encoder for family in figure["families"].values() for encoder in family]
                 yield from self.runs(figure["task"], [figure["recipe"]], encoders)
+            case "pretraining_efficiency":
+                encoders = [encoder for line in figure["lines"].values() for encoder in line]
+                for task, encoder in product(figure["tasks"], encoders):
+                    yield from self.runs(task, [figure["recipe"]], [encoder], [self.layers(encoder)[-1]])
 
     def table_runs(self, name: str) -> Iterator[Run]:
         """The runs a table shows: all layers, as one of them is chosen."""
@@ -229,8 +234,15 @@ def _check_references(experiment: Experiment) -> None:
             }[pretraining["objective"]]
             if encoder["part"] not in parts:
                 raise InputError(f"config: encoders.{key}.part is '{encoder['part']}'; choose from {', '.join(parts)}")
+            if encoder["step"] not in [None, *pretraining["snapshots"]]:
+                raise InputError(
+                    f"config: encoders.{key}.step: {encoder['step']} is none of pretraining.{encoder['pretraining']}."
+                    f"snapshots {pretraining['snapshots']}; add it there"
+                )
             sizes = pretraining["generator"] if encoder["part"] == "generator" else pretraining
             encoder.setdefault("depth", sizes["layers"])
+        elif encoder["step"] is not None:
+            raise InputError(f"config: encoders.{key}.step is for encoders with 'pretraining' only; remove it")
         if "depth" not in encoder:
             raise InputError(f"config: key 'depth' (the number of layers) is missing at encoders.{key}")
         encoder.setdefault("label", key)
@@ -263,6 +275,11 @@ def _check_references(experiment: Experiment) -> None:
         pretraining.setdefault("mask_share", 0.8 if masked else 0.85)
         pretraining.setdefault("random_share", 0.1 if masked else 0.0)
         _check_shares(pretraining, f"pretraining.{key}")
+        if max(pretraining["snapshots"], default=0) > pretraining["steps"]:
+            raise InputError(
+                f"config: pretraining.{key}.snapshots: {max(pretraining['snapshots'])} is beyond its "
+                f"{pretraining['steps']} steps; remove it"
+            )
     for key, figure in settings["figures"].items():
         figure.setdefault("title", key)
         _check_shown(experiment, figure)
@@ -275,16 +292,23 @@ def _check_references(experiment: Experiment) -> None:
 
 def _check_shown(experiment: Experiment, shown: dict[str, Any]) -> None:
     """Check what a figure or a table refers to."""
-    if "task" in shown:
-        experiment.task(shown["task"])
+    tasks = [task for task in shown.get("tasks", [shown.get("task")]) if task is not None]
+    for task in tasks:
+        experiment.task(task)
     for recipe in shown.get("recipes", [shown.get("recipe")]):
-        if recipe is not None:
-            experiment.check_objective(shown["task"], recipe)
+        for task in tasks if recipe is not None else []:
+            experiment.check_objective(task, recipe)
     families = shown.get("families", {}).values()
     for encoder in [*shown.get("encoders", []), *(encoder for family in families for encoder in family)]:
         for layer in shown.get("layers") or []:
             experiment.check_layer(encoder, layer)
         experiment.encoder(encoder)
+    for encoder in (encoder for line in shown.get("lines", {}).values() for encoder in line):
+        if "pretraining" not in experiment.encoder(encoder):
+            raise InputError(
+                f"config: encoder '{encoder}' is not pre-trained here, so that its compute is unknown; leave it out of "
+                f"figure '{shown['title']}'"
+            )
 
 
 def _check_translation(experiment: Experiment, key: str) -> None:

@@ -50,30 +50,31 @@ def draw_layer_curve(points: pd.DataFrame, single: pd.DataFrame, title: str, yla
     """
     figure, axes = new_figure()
     for place, (line, own) in enumerate(points.groupby("line", sort=False)):
-        _draw_line(axes, own, single[single["line"] == line], line, place)
+        draw_line(axes, own, single[single["line"] == line], "layer", line, place)
     for score in points["baseline"].dropna().unique():
         axes.axhline(score, color="grey", linewidth=1, linestyle="--", zorder=0, label=baseline)
     axes.set(title=title, xlabel="Layer", ylabel=ylabel)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    band = "band: ± 1 standard deviation over seeds, dots: single seeds" if points["sd"].notna().any() else None
-    add_legend(figure, band)
+    add_legend(figure, band_note(points))
     return figure
 
 
-def _draw_line(axes: Axes, points: pd.DataFrame, single: pd.DataFrame, label: str, place: int) -> None:
+def draw_line(axes: Axes, points: pd.DataFrame, single: pd.DataFrame, x: str, label: str, place: int) -> None:
+    """Means of ``points`` against the column ``x``, with the band and the dots of draw_layer_curve."""
     style = line_style(place)
     colour = style["color"]
-    axes.plot(points["layer"], points["mean"], label=label, **style)
+    axes.plot(points[x], points["mean"], label=label, **style)
     axes.fill_between(
-        points["layer"], points["mean"] - points["sd"], points["mean"] + points["sd"], color=colour, alpha=0.15, lw=0
+        points[x], points["mean"] - points["sd"], points["mean"] + points["sd"], color=colour, alpha=0.15, lw=0
     )
     if points["n"].max() > 1:
-        axes.scatter(single["layer"], single["value"], color=colour, s=16, alpha=0.6, linewidths=0, zorder=3)
-    for point in points[points["collapsed"] > 0].itertuples():
+        axes.scatter(single[x], single["value"], color=colour, s=16, alpha=0.6, linewidths=0, zorder=3)
+    collapsed = points[points["collapsed"] > 0]
+    for at, point in zip(collapsed[x], collapsed.itertuples(), strict=True):
         height = point.mean if point.n else axes.get_ylim()[0]
         axes.annotate(
             f"{point.collapsed} collapsed",
-            (point.layer, height),
+            (at, height),
             xytext=(0, 6),
             textcoords="offset points",
             ha="center",
@@ -82,13 +83,25 @@ def _draw_line(axes: Axes, points: pd.DataFrame, single: pd.DataFrame, label: st
         )
 
 
+def band_note(points: pd.DataFrame) -> str | None:
+    """What the band and the dots of draw_line are, where there are any."""
+    return "band: ± 1 standard deviation over seeds, dots: single seeds" if points["sd"].notna().any() else None
+
+
 def new_figure() -> tuple[Figure, Axes]:
     """An empty figure of the common size and look."""
-    sns.set_theme(style="ticks", rc={"pdf.fonttype": 42, "font.family": "DejaVu Sans"})
-    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
-    axes.grid(axis="y", alpha=0.3)
-    sns.despine(figure)
+    figure, (axes,) = new_panels(1)
     return figure, axes
+
+
+def new_panels(number: int) -> tuple[Figure, list[Axes]]:
+    """An empty figure of the common look with this many panels side by side."""
+    sns.set_theme(style="ticks", rc={"pdf.fonttype": 42, "font.family": "DejaVu Sans"})
+    figure, panels = plt.subplots(1, number, figsize=(max(7, 4.5 * number), 4.5), layout="constrained", squeeze=False)
+    for axes in panels[0]:
+        axes.grid(axis="y", alpha=0.3)
+    sns.despine(figure)
+    return figure, list(panels[0])
 
 
 def line_style(place: int) -> dict[str, Any]:
@@ -102,8 +115,9 @@ def line_style(place: int) -> dict[str, Any]:
 
 
 def add_legend(figure: Figure, note: str | None) -> None:
-    """A legend below the axes, under a note on what is drawn."""
-    figure.legend(loc="outside lower center", ncols=2, frameon=False, title=note, title_fontsize="x-small")
+    """A legend of the first panel's lines below the figure, under a note on what is drawn."""
+    handles = figure.axes[0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=2, frameon=False, title=note, title_fontsize="x-small")
 
 
 def save(figure: Figure, *paths: Path) -> None:

@@ -27,22 +27,18 @@ def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> p
 
     ``baseline`` is what a constant answer scores, given for the test split of tasks where that is something.
     ``runs`` are the expected runs in order, RUN each; others among the records are left out. A collapsed run has a row
-    for each split and metric that the others have, without a value. Raises InputError for an expected run that is
-    missing.
+    for each split and metric that the others of its task have, without a value. Raises InputError for an expected run
+    that is missing.
     """
     found = {tuple(record["run"][key] for key in RUN): record for record in records}
     expected = [tuple(run) for run in runs]
     missing = [run for run in expected if run not in found]
     if missing:
         raise InputError(f"no result for {', '.join(f'{k} {v}' for k, v in zip(RUN, missing[0], strict=True))}")
-    measures = list(
-        dict.fromkeys(
-            (split, metric)
-            for run in expected
-            for split, metrics in (found[run]["metrics"] or {}).items()
-            for metric in metrics
-        )
-    )
+    measures = {}  # of each task, in order
+    for run in expected:
+        for split, metrics in (found[run]["metrics"] or {}).items():
+            measures.setdefault(run[0], {}).update(dict.fromkeys((split, metric) for metric in metrics))
     rows = []
     for run in expected:
         record = found[run]
@@ -53,7 +49,7 @@ def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> p
             "parameters": record["parameters"]["published"],
             "seconds": record["cost"]["seconds"],
         }
-        for split, metric in measures or [(None, None)]:
+        for split, metric in measures.get(run[0], [(None, None)]):
             value = record["metrics"][split][metric] if record["metrics"] else None
             baseline = record.get("baseline", {}).get(metric) if split == "test" else None
             rows.append(common | {"split": split, "metric": metric, "value": value, "baseline": baseline})

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -22,6 +23,7 @@ def train(
     seed: int,
     device: str | torch.device,
     scheduled: int | None = None,
+    after_step: Callable[[int, Batch], None] = lambda step, batch: None,
 ) -> dict[str, Any]:
     """Train ``objective`` for ``steps`` batches with AdamW, linear warm-up and linear decay to 0.
 
@@ -30,6 +32,7 @@ def train(
 
     ``objective(batch)`` returns the loss and a dict of named measures, all scalar tensors. From one step to the next
     only the objective, the optimiser and the records change; all else, random numbers too, follows from seed and step.
+    ``after_step(steps, batch)`` is told how many steps are done and what the last one saw.
 
     Returns the means of the measures over the last 5 % of the steps; as ``history`` those over each 5 %; the tokens
     seen, without padding; the share of maskable tokens that were masked; and the seconds taken. A measure that a batch
@@ -51,6 +54,7 @@ def train(
             group["lr"] = settings["learning_rate"] * schedule(step, scheduled or steps, settings["warmup"])
         optimiser.step()
         optimiser.zero_grad()
+        after_step(step + 1, batch)
 
         tokens += len(batch.tokens)
         maskable += len(batch.maskable)

@@ -7,9 +7,10 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM
 
-from tmft.pretraining import encoders, loop
+from tmft.pretraining import encoders, flops, loop
 from tmft.pretraining.batches import Batch, Batches
 from tmft.pretraining.corpus import tokenise
+from tmft.pretraining.snapshots import Snapshots, snapshot_folder
 from tmft.pretraining.vocabulary import Vocabulary
 
 
@@ -18,7 +19,8 @@ def pretrain(
 ) -> dict[str, Any]:
     """Train a BERT encoder on a text file, one sentence a line, and write it to ``output`` as an encoder folder.
 
-    Returns the metrics: ``mlm_loss`` (cross-entropy in nats a masked token) and what loop.train adds.
+    Beside ``output`` come the encoders after each of the ``snapshots`` (steps) of the settings.
+    Returns the metrics: ``mlm_loss`` (cross-entropy in nats a masked token) and what loop.train and Snapshots add.
     Raises InputError for a corpus without sentences, a tokenizer without mask or padding token, sizes that do not fit
     together, and a run that diverges.
     """
@@ -29,9 +31,16 @@ def pretrain(
 
     torch.manual_seed(seed)
     model = BertForMaskedLM(config)
-    metrics = loop.train(MaskedLanguageModelling(model), batches, settings, seed, device)
-    encoders.save(model.bert, loaded, output, {"pretraining": "masked_language_modelling", "seed": seed})
-    return metrics
+    objective = MaskedLanguageModelling(model)
+    origin = {"pretraining": "masked_language_modelling", "seed": seed}
+
+    def save(step: int) -> None:
+        encoders.save(model.bert, loaded, snapshot_folder(output, step), origin | {"step": step})
+
+    snapshots = Snapshots(settings["snapshots"], objective.flops, save)
+    metrics = loop.train(objective, batches, settings, seed, device, snapshots)
+    encoders.save(model.bert, loaded, output, origin)
+    return metrics | snapshots.metrics
 
 
 class MaskedLanguageModelling(nn.Module):
@@ -45,3 +54,10 @@ class MaskedLanguageModelling(nn.Module):
         vectors = encoders.vectors(self.model.bert, batch.masked_ids, batch, batch.masked)
         loss = encoders.cross_entropy(self.model.cls.predictions(vectors), batch)
         return loss, {"mlm_loss": loss}
+
+    def flops(self, batch: Batch) -> int:
+        """The FLOPs of a training step on this batch."""
+        config = self.model.config
+        return flops.PASSES * (
+            flops.encoder(config, *batch.ids.shape) + flops.prediction_head(config, len(batch.masked))
+        )

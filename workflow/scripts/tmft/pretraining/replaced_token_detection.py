@@ -14,9 +14,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import AutoTokenizer, ElectraConfig, ElectraForMaskedLM, ElectraForPreTraining
 
-from tmft.pretraining import encoders, loop
+from tmft.pretraining import encoders, flops, loop
 from tmft.pretraining.batches import Batch, Batches
 from tmft.pretraining.corpus import tokenise
+from tmft.pretraining.snapshots import Snapshots, snapshot_folder
 from tmft.pretraining.vocabulary import Vocabulary
 
 
@@ -32,7 +33,8 @@ def pretrain(
     """Train an ELECTRA pair on a text file, one sentence a line, and write both encoders to their folders.
 
     The generator differs from the discriminator in the sizes that ``settings["generator"]`` names.
-    Returns the metrics: those of ReplacedTokenDetection and what loop.train adds.
+    Beside both come the encoders after each of the ``snapshots`` (steps) of the settings.
+    Returns the metrics: those of ReplacedTokenDetection and what loop.train and Snapshots add.
     Raises InputError for a corpus without sentences, a tokenizer without mask or padding token, sizes that do not fit
     together, and a run that diverges.
     """
@@ -51,10 +53,18 @@ def pretrain(
         vocabulary.ordinary,
         settings["discriminator_weight"],
     )
-    metrics = loop.train(pair, batches, settings, seed, device)
-    for part, folder in ((pair.generator, generator), (pair.discriminator, discriminator)):
-        encoders.save(part.electra, loaded, folder, {"pretraining": "replaced_token_detection", "seed": seed})
-    return metrics
+    parts = ((pair.generator.electra, generator), (pair.discriminator.electra, discriminator))
+    origin = {"pretraining": "replaced_token_detection", "seed": seed}
+
+    def save(step: int) -> None:
+        for encoder, folder in parts:
+            encoders.save(encoder, loaded, snapshot_folder(folder, step), origin | {"step": step})
+
+    snapshots = Snapshots(settings["snapshots"], pair.flops, save)
+    metrics = loop.train(pair, batches, settings, seed, device, snapshots)
+    for encoder, folder in parts:
+        encoders.save(encoder, loaded, folder, origin)
+    return metrics | snapshots.metrics
 
 
 class ReplacedTokenDetection(nn.Module):
@@ -108,6 +118,16 @@ class ReplacedTokenDetection(nn.Module):
         """Scores (tokens,) of all tokens but padding, positive where the discriminator takes them for replaced."""
         vectors = encoders.vectors(self.discriminator.electra, corrupted, batch, batch.tokens)
         return self.discriminator.discriminator_predictions(vectors)
+
+    def flops(self, batch: Batch) -> int:
+        """The FLOPs of a training step on this batch, the generator's included."""
+        generator, discriminator = self.generator.config, self.discriminator.config
+        return flops.PASSES * (
+            flops.encoder(generator, *batch.ids.shape)
+            + flops.prediction_head(generator, len(batch.masked))
+            + flops.encoder(discriminator, *batch.ids.shape)
+            + flops.detection_head(discriminator, len(batch.tokens))
+        )
 
 
 @torch.no_grad()
