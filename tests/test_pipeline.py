@@ -13,6 +13,8 @@ import pandas as pd
 import pytest
 import yaml
 
+from tmft.results import predictions_file
+
 CONFIG = """
 device: auto
 threads: {finetune: 1, pretrain: 1}
@@ -150,7 +152,8 @@ def test_several_runs_in_one_job_give_the_same_results(experiment, root, tmp_pat
     folder, _ = experiment
     copied = tmp_path / "copied"
     shutil.copytree(folder, copied)
-    shutil.rmtree(copied / "results/scenes/tmft")
+    for made in ("results/scenes/tmft", "results/tables", "figures"):
+        shutil.rmtree(copied / made)
     (copied / "config.yaml").write_text("units_per_job: 3\n" + CONFIG)
     run = snakemake(copied, FIGURE, "--cores", "2", root=root)
     assert run.returncode == 0, run.stdout
@@ -158,6 +161,7 @@ def test_several_runs_in_one_job_give_the_same_results(experiment, root, tmp_pat
     for path in folder.glob("results/scenes/tmft/**/*.json"):
         own = copied / path.relative_to(folder)
         assert without_cost(json.loads(own.read_text())) == without_cost(json.loads(path.read_text()))
+        pd.testing.assert_frame_equal(*(pd.read_parquet(predictions_file(one)) for one in (own, path)))
 
 
 def test_gpu_jobs_run_one_at_a_time_by_default(experiment):

@@ -110,7 +110,8 @@ class Experiment:
 
     def check_objective(self, task: str, recipe: str) -> None:
         """Raise InputError where the recipe trains nothing and the task's objective has weights of its own."""
-        if self.recipe(recipe)["kind"] == "frozen" and self.task(task)["objective"] == "difference_classification":
+        objective = self.task(task)["objective"]
+        if self.recipe(recipe)["kind"] == "frozen" and objective == "difference_classification":
             raise InputError(
                 f"recipe '{recipe}' trains nothing, and the classifier of task '{task}' has to be trained; choose "
                 "a recipe of kind finetune"
