@@ -38,7 +38,7 @@ def pretrain(
         encoders.save(model.bert, loaded, snapshot_folder(output, step), origin | {"step": step})
 
     snapshots = Snapshots(settings["snapshots"], objective.flops, save)
-    metrics = loop.train(objective, batches, settings, seed, device, snapshots)
+    metrics = loop.train(objective, batches, settings, seed, device, after_step=snapshots)
     encoders.save(model.bert, loaded, output, origin)
     return metrics | snapshots.metrics
 

@@ -61,7 +61,7 @@ def pretrain(
             encoders.save(encoder, loaded, snapshot_folder(folder, step), origin | {"step": step})
 
     snapshots = Snapshots(settings["snapshots"], pair.flops, save)
-    metrics = loop.train(pair, batches, settings, seed, device, snapshots)
+    metrics = loop.train(pair, batches, settings, seed, device, after_step=snapshots)
     for encoder, folder in parts:
         encoders.save(encoder, loaded, folder, origin)
     return metrics | snapshots.metrics
