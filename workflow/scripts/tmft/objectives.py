@@ -1,6 +1,7 @@
 """What a task asks of the sentence vectors of its pairs: loss, predictions, metrics."""
 
 import math
+from abc import ABC, abstractmethod
 
 import numpy as np
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor, nn
 from tmft.metrics import accuracy, average_precision, best_threshold, correlations, f1, macro_f1
 
 
-class Objective(nn.Module):
+class Objective(nn.Module, ABC):
     """The part of a run that depends on the task; what weights it has are trained with the encoder's.
 
     ``u`` and ``v`` are the vectors (n, hidden) of both sides of n pairs, ``labels`` their n labels within
@@ -23,13 +24,13 @@ class Objective(nn.Module):
         super().__init__()
         self.low, self.high = label_range
 
+    @abstractmethod
     def targets(self, labels: np.ndarray) -> np.ndarray:
         """What the loss compares with, (n,)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def loss(self, u: Tensor, v: Tensor, targets: Tensor) -> Tensor:
         """Mean over the pairs."""
-        raise NotImplementedError
 
     def predict(self, u: Tensor, v: Tensor) -> Tensor:
         """One number a pair, (n,): the cosine similarity."""
@@ -42,9 +43,9 @@ class Objective(nn.Module):
         """What the predictions come to, (n,); nothing can be said of a model that decides all pairs alike."""
         return predictions
 
+    @abstractmethod
     def metrics(self, predictions: np.ndarray, labels: np.ndarray) -> dict[str, float]:
         """Scores of predictions, each from -1 or 0 to 1."""
-        raise NotImplementedError
 
     def baseline(self, labels: np.ndarray) -> dict[str, float]:
         """What the best constant answer scores; empty where that is nothing."""
