@@ -17,11 +17,13 @@ from typing import Any
 import pytest
 import sentencepiece
 import torch
+import yaml
 from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, AutoModelForPreTraining, AutoTokenizer
 
 from tiny import tiny_encoder
 from tmft.checkpoints import fetch_encoder
+from tmft.config import SCHEMA
 from tmft.encoder import FAMILIES
 from tmft.errors import InputError
 from tmft.files import read_json
@@ -143,6 +145,27 @@ def test_provenance(tmp_path: Path) -> None:
     weights["embeddings.word_embeddings.weight"] += 1
     save_file(weights, source / "model.safetensors", {"format": "pt"})
     assert fetch_encoder({"path": str(source)}, tmp_path / "two", 4)["sha256"] != provenance["sha256"]
+
+
+def test_family_is_named_where_the_source_does_not(tmp_path: Path) -> None:
+    source = tiny_encoder("bert", tmp_path / "source")
+    settings = read_json(source / "config.json")
+    del settings["model_type"]
+    (source / "config.json").write_text(json.dumps(settings))
+    assert "`family`" in refused({"path": str(source)}, tmp_path / "fetched")
+    provenance = fetch_encoder({"path": str(source), "family": "bert"}, tmp_path / "fetched", 4)
+    assert read_json(tmp_path / "fetched" / "config.json")["model_type"] == "bert"
+    assert "model_type" not in read_json(source / "config.json")
+    stored, original = (load_file(folder / "model.safetensors") for folder in (tmp_path / "fetched", source))
+    assert all(torch.equal(value, original[name]) for name, value in stored.items())
+    other = fetch_encoder({"path": str(source), "family": "bert"}, tmp_path / "again", 4)
+    assert other["sha256"] == provenance["sha256"]
+
+
+def test_schema_knows_the_families() -> None:
+    schema = yaml.safe_load(SCHEMA.read_text())
+    encoder = schema["properties"]["encoders"]["additionalProperties"]["properties"]
+    assert set(encoder["family"]["enum"]) == set(FAMILIES)
 
 
 def test_installed_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -368,6 +391,7 @@ FETCH_ALL = """
 import json, sys
 from pathlib import Path
 from tmft.checkpoints import fetch_encoder
+from tmft.config import SCHEMA
 from tmft.errors import InputError
 for source, folder in json.loads(sys.argv[1]):
     try:

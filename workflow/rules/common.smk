@@ -127,7 +127,7 @@ def pinned_file(wildcards):
 def encoder_source(wildcards):
     """Where an encoder comes from."""
     encoder = config["encoders"][wildcards.encoder]
-    return {key: encoder[key] for key in ("hub", "revision", "path", "package") if encoder.get(key)}
+    return {key: encoder[key] for key in ("hub", "revision", "path", "package", "family") if encoder.get(key)}
 
 
 def raw_files(source):

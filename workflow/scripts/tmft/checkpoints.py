@@ -1,8 +1,10 @@
 """Encoders from the hub, from a local folder or from an installed package, each brought into a plain folder."""
 
 import importlib.metadata
+import shutil
 from errno import ENOSPC
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from huggingface_hub import snapshot_download
@@ -14,7 +16,7 @@ from transformers.convert_slow_tokenizer import SentencePieceExtractor
 
 from tmft.encoder import TruncatedEncoder, read_config
 from tmft.errors import InputError
-from tmft.files import atomic_folder, file_sha256, files_sha256, write_json
+from tmft.files import atomic_folder, file_sha256, files_sha256, read_json, write_json
 
 SAFETENSORS, PICKLE = "model.safetensors", "pytorch_model.bin"
 VOCABULARY = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
@@ -26,7 +28,8 @@ def fetch_encoder(source: dict[str, Any], folder: Path, depth: int) -> dict[str,
     """Make ``folder`` hold the encoder of ``source``: config, fast tokenizer, weights in float32, provenance.json.
 
     ``source`` is one of {"hub": id, "revision": commit or None for the newest}, {"path": local folder} and
-    {"package": name of an installed package that carries such a folder}. All files of a hub model come from one commit.
+    {"package": name of an installed package that carries such a folder}; with a "family" it says the architecture of a
+    source whose config.json does not. All files of a hub model come from one commit.
     Heads and pooler are left out. No code of the source runs: none is loaded, and a pickle only if it has no
     safetensors, by torch's weights-only loading.
 
@@ -35,8 +38,9 @@ def fetch_encoder(source: dict[str, Any], folder: Path, depth: int) -> dict[str,
     Raises InputError for a source that cannot be had, one without tokenizer, another number of layers than ``depth``,
     an unsupported architecture, and weights that are damaged or incomplete.
     """
-    with atomic_folder(folder) as partial:
-        origin, commit = _locate(source)
+    with atomic_folder(folder) as partial, TemporaryDirectory() as scratch:
+        source_folder, commit = _locate(source)
+        origin = _with_family(source_folder, source.get("family"), Path(scratch))
         layers = read_config(origin).num_hidden_layers
         if layers != depth:
             raise InputError(f"{origin}: has {layers} layers, the config says {depth}; correct the encoder's depth")
@@ -46,7 +50,7 @@ def fetch_encoder(source: dict[str, Any], folder: Path, depth: int) -> dict[str,
         provenance = {
             "source": source,
             "commit": commit,
-            "sha256": files_sha256(_content(origin)),
+            "sha256": files_sha256(_content(source_folder)),
             "versions": {library: importlib.metadata.version(library) for library in LIBRARIES},
             "files": {file.name: file_sha256(file) for file in sorted(partial.iterdir())},
         }
@@ -60,6 +64,19 @@ def _locate(source: dict[str, Any]) -> tuple[Path, str | None]:
         snapshot = _download(source["hub"], source.get("revision"))
         return snapshot, snapshot.name
     return (_package_folder(source["package"]) if "package" in source else Path(source["path"])), None
+
+
+def _with_family(folder: Path, family: str | None, scratch: Path) -> Path:
+    """The folder itself, or a copy whose config.json says ``family`` where the original's does not say any."""
+    if family is None or not (folder / "config.json").exists():
+        return folder
+    settings = read_json(folder / "config.json")
+    if "model_type" in settings:
+        return folder
+    copy = scratch / folder.name
+    shutil.copytree(folder, copy)
+    write_json(copy / "config.json", settings | {"model_type": family})
+    return copy
 
 
 def _download(model: str, revision: str | None) -> Path:

@@ -158,6 +158,8 @@ def mean_pooling(states: Tensor, attention_mask: Tensor) -> Tensor:
 def check_family(settings: Mapping[str, Any]) -> None:
     """Refuse a config (the content of a config.json) whose architecture cannot be truncated, by an InputError."""
     model_type = settings.get("model_type")
+    if model_type is None:
+        raise InputError("no model_type; name the architecture as the encoder's `family` in the configuration")
     if model_type not in FAMILIES:
         raise InputError(f"model_type {model_type!r} is not supported; the supported ones are {', '.join(FAMILIES)}")
     for key in ("num_hidden_groups", "inner_group_num"):
