@@ -10,11 +10,14 @@ from tmft.encoder import TruncatedEncoder, read_config
 from tmft.tokens import Tokens
 
 
-def untouched_vectors(folder: Path, tokens: Tokens, split: str, chunk_size: int, device: torch.device) -> np.ndarray:
-    """Vectors of the layers 0..L of the encoder in ``folder``, float32 (layers, sentences, hidden).
+def untouched_vectors(
+    folders: list[Path], tokens: Tokens, split: str, chunk_size: int, device: torch.device
+) -> np.ndarray:
+    """Vectors of the layers 0..L of the encoder in the one folder, float32 (layers, sentences, hidden).
 
     The sentences are those of both sides, first side first, each as often as it occurs.
     """
+    [folder] = folders
     encoder = TruncatedEncoder.load(folder, read_config(folder).num_hidden_layers).to(device)
     return _vectors(encoder.layerwise_vectors, tokens, split, chunk_size, device)
 
