@@ -22,7 +22,7 @@ rule compare_encoders:
         mem_mb=8000,
         runtime=60,
     params:
-        settings={"chunk_size": config["training"]["chunk_size"]},
+        settings={"precision": config["training"]["precision"]},
         code=code("compare_encoders"),
     script:
         "../scripts/compare_encoders.py"
@@ -50,7 +50,7 @@ rule compare_finetuned:
         mem_mb=8000,
         runtime=60,
     params:
-        settings={"chunk_size": config["training"]["chunk_size"]},
+        settings={"precision": config["training"]["precision"]},
         code=code("compare_finetuned"),
     script:
         "../scripts/compare_finetuned.py"

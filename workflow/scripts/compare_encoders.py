@@ -14,11 +14,11 @@ with job(snakemake):
     from tmft.tokens import read_tokens
 
     settings = snakemake.params.settings
-    device = choose_device(snakemake.config["device"], snakemake.threads)
+    device = choose_device(snakemake.config["device"], snakemake.threads, settings["precision"])
     vectors, provenance = [], []
     for folder, tokens in zip(snakemake.input.encoders, snakemake.input.tokens, strict=True):
         vectors.append(
-            untouched_vectors(Path(folder), read_tokens(Path(tokens)), "test", settings["chunk_size"], device)
+            untouched_vectors(Path(folder), read_tokens(Path(tokens)), "test", settings["precision"], device)
         )
         provenance.append(asdict(Provenance.of(Path(folder), Path(tokens), settings, snakemake.params.code)))
     comparison = dict(snakemake.wildcards.items()) | {

@@ -14,11 +14,11 @@ with job(snakemake):
     from tmft.tokens import read_tokens
 
     settings = snakemake.params.settings
-    device = choose_device(snakemake.config["device"], snakemake.threads)
+    device = choose_device(snakemake.config["device"], snakemake.threads, settings["precision"])
     vectors, provenance = [], []
     for side, tokens in zip(("first", "second"), snakemake.input.tokens, strict=True):
         folders = [Path(folder) for folder in snakemake.input[side]]
-        vectors.append(finetuned_vectors(folders, read_tokens(Path(tokens)), "test", settings["chunk_size"], device))
+        vectors.append(finetuned_vectors(folders, read_tokens(Path(tokens)), "test", settings["precision"], device))
         provenance += [
             asdict(Provenance.of(folder, Path(tokens), settings, snakemake.params.code)) for folder in folders
         ]
