@@ -239,7 +239,7 @@ def frozen_settings(wildcards):
         "objective": experiment.task(wildcards.task)["objective"],
         "label_range": experiment.label_range(wildcards.task),
         "start": experiment.recipe(wildcards.recipe)["start"],
-        "chunk_size": experiment.training(wildcards.recipe)["chunk_size"],
+        "precision": experiment.training(wildcards.recipe)["precision"],
     }
 
 

@@ -24,7 +24,7 @@ rule compare_encoders:
         runtime=60,
     params:
         states=["untouched", "untouched"],
-        settings={"chunk_size": config["training"]["chunk_size"]},
+        settings={"precision": config["training"]["precision"]},
         code=code("compare_encoders"),
     script:
         "../scripts/compare_encoders.py"
@@ -53,7 +53,7 @@ rule compare_finetuned:
         runtime=60,
     params:
         states=["finetuned", "finetuned"],
-        settings={"chunk_size": config["training"]["chunk_size"]},
+        settings={"precision": config["training"]["precision"]},
         code=code("compare_encoders"),
     script:
         "../scripts/compare_encoders.py"
@@ -81,7 +81,7 @@ rule compare_before_and_after:
         runtime=60,
     params:
         states=["untouched", "finetuned"],
-        settings={"chunk_size": config["training"]["chunk_size"]},
+        settings={"precision": config["training"]["precision"]},
         code=code("compare_encoders"),
     script:
         "../scripts/compare_encoders.py"

@@ -14,12 +14,12 @@ with job(snakemake):
     from tmft.tokens import read_tokens
 
     settings = snakemake.params.settings
-    device = choose_device(snakemake.config["device"], snakemake.threads)
+    device = choose_device(snakemake.config["device"], snakemake.threads, settings["precision"])
     vectors, provenance = [], []
     for side, state, path in zip(("first", "second"), snakemake.params.states, snakemake.input.tokens, strict=True):
         folders, tokens = [Path(folder) for folder in snakemake.input[side]], read_tokens(Path(path))
         layerwise = {"untouched": untouched_vectors, "finetuned": finetuned_vectors}[state]
-        vectors.append(layerwise(folders, tokens, "test", settings["chunk_size"], device))
+        vectors.append(layerwise(folders, tokens, "test", settings["precision"], device))
         provenance += [asdict(Provenance.of(folder, Path(path), settings, snakemake.params.code)) for folder in folders]
     comparison = dict(snakemake.wildcards.items()) | {
         "layers": compare_layers(*vectors),
