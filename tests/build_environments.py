@@ -7,7 +7,6 @@ pins in envs/*.yaml; what a script imports beyond them is missing there.
 import os
 import re
 import subprocess
-import sys
 import tempfile
 import venv
 from collections.abc import Callable, Iterator
@@ -49,7 +48,11 @@ figures:
   translated: {kind: layer_curve, task: translated, recipes: [frozen], encoders: [fetched]}
   sizes: {kind: pareto, task: scenes, recipe: frozen, families: {All: [fetched, bert]}}
   alike: {kind: cka_curve, task: scenes, encoders: [bert, fetched], recipe: tmft}
-  learning: {kind: pretraining_efficiency, tasks: [scenes], recipe: tmft, lines: {MLM: [early, bert], RTD: [discriminator]}}
+  learning:
+    kind: pretraining_efficiency
+    tasks: [scenes]
+    recipe: tmft
+    lines: {MLM: [early, bert], RTD: [discriminator]}
 tables:
   table: {task: scenes, recipes: [frozen], encoders: [bert, fetched]}
 """
@@ -90,11 +93,8 @@ def run(root: Path) -> Iterator[Run]:
 
 def scripts_run(folder: Path) -> set[str]:
     """The scripts of all rules that have left a benchmark, which they do when they have succeeded."""
-    return {
-        script
-        for _, script in STAGES
-        if any(folder.glob(f"logs/{script}*/**/*.tsv")) or any(folder.glob(f"logs/{script}.tsv"))
-    }
+    benchmarks = [path.relative_to(folder / "logs") for path in folder.glob("logs/**/*.tsv")]
+    return {path.parts[0].removesuffix(".tsv") for path in benchmarks}
 
 
 def test_every_stage_runs_in_its_own_environment(run: Run, tmp_path: Path) -> None:

@@ -40,5 +40,7 @@ if __name__ == "__main__":
             print(json.dumps({"get": {"channel_priority": "strict"}}))
         case ["env", "create", *options]:
             create(*(Path(options[options.index(name) + 1]) for name in ("--file", "--prefix")))
+        case ["clean", *_]:
+            pass
         case other:
             sys.exit(f"the stand-in for conda does not know {other}")
