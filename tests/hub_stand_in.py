@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass
 class Hub:
-    """Files by model and commit, the newest commit last; the name of a file that arrives damaged; the paths asked for."""
+    """Files by model and commit, the newest commit last; a file that arrives damaged; and the paths asked for."""
 
     url: str = ""
     models: dict[str, dict[str, Path]] = field(default_factory=dict)
