@@ -7,10 +7,7 @@ import os
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +18,7 @@ import yaml
 from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, AutoModelForPreTraining, AutoTokenizer
 
+from hub_stand_in import Hub, serving
 from tiny import tiny_encoder
 from tmft.checkpoints import fetch_encoder
 from tmft.config import SCHEMA
@@ -322,69 +320,10 @@ def test_no_space_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 # --- the hub
 
 
-@dataclass
-class Hub:
-    """A stand-in for the hub: files by model and commit, the newest commit last; and the paths asked for."""
-
-    url: str = ""
-    models: dict[str, dict[str, Path]] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
-
-    def answer(self, path: str) -> tuple[int, dict[str, str], bytes]:
-        """Status, headers and body for a path."""
-        pattern = r"/api/models/(?P<model>\w+/\w+)/(?P<what>revision|tree)/(?P<revision>\w+)"
-        file = r"/(?P<model>\w+/\w+)/resolve/(?P<revision>\w+)/(?P<file>.+)"
-        asked = re.match(pattern, path) or re.match(file, path)
-        if asked is None or asked["model"] not in self.models:
-            return 404, {"X-Error-Code": "RepoNotFound"}, b""
-        commits = self.models[asked["model"]]
-        commit = list(commits)[-1] if asked["revision"] == "main" else asked["revision"]
-        if commit not in commits:
-            return 404, {"X-Error-Code": "RevisionNotFound"}, b""
-        if "file" in asked.groupdict():
-            content = (commits[commit] / asked["file"]).read_bytes()
-            return 200, {"X-Repo-Commit": commit, "ETag": f'"{hashlib.sha1(content).hexdigest()}"'}, content
-        if asked["what"] == "revision":
-            return 200, {}, json.dumps({"id": asked["model"], "sha": commit, "siblings": []}).encode()
-        files = [
-            {
-                "type": "file",
-                "path": file.name,
-                "size": file.stat().st_size,
-                "oid": hashlib.sha1(file.read_bytes()).hexdigest(),
-            }
-            for file in commits[commit].iterdir()
-        ]
-        return 200, {"Content-Type": "application/json"}, json.dumps(files).encode()
-
-
 @pytest.fixture
 def hub() -> Iterator[Hub]:
-    hub = Hub()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            hub.asked.append(self.path)
-            status, headers, body = hub.answer(self.path)
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            if self.command == "GET":
-                self.wfile.write(body)
-
-        do_HEAD = do_GET
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    hub.url = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    yield hub
-    server.shutdown()
-    server.server_close()
+    with serving(Hub()) as served:
+        yield served
 
 
 FETCH_ALL = """
@@ -431,7 +370,7 @@ def test_hub(hub: Hub, tmp_path: Path) -> None:
         hub.url,
         tmp_path / "home",
         ({"hub": "org/whole", "revision": older}, tmp_path / "pinned"),
-        ({"hub": "org/whole", "revision": None}, tmp_path / "newest"),
+        ({"hub": "org/whole", "revision": newer}, tmp_path / "newest"),
         ({"hub": "org/pickled", "revision": other}, tmp_path / "from_pickle"),
         ({"hub": "org/nothing", "revision": other}, tmp_path / "none"),
         ({"hub": "org/whole", "revision": absent}, tmp_path / "none"),
@@ -451,7 +390,7 @@ def test_hub(hub: Hub, tmp_path: Path) -> None:
     files = [path for path in hub.asked if "/resolve/" in path]
     assert {path.split("/")[4] for path in files} == {older, newer, other}
     assert {path.split("/")[2] for path in files if path.endswith("pytorch_model.bin")} == {"pickled"}
-    assert [path for path in hub.asked if "main" in path] == ["/api/models/org/whole/revision/main"]
+    assert not [path for path in hub.asked if "main" in path]
 
     assert "org/nothing: the hub has no such model" in no_model
     assert f"org/whole: the hub has no revision {absent}" in no_revision
@@ -463,9 +402,22 @@ def test_hub(hub: Hub, tmp_path: Path) -> None:
         unreachable,
         tmp_path / "home",
         ({"hub": "org/whole", "revision": older}, tmp_path / "cached"),
-        ({"hub": "org/other", "revision": None}, tmp_path / "none"),
+        ({"hub": "org/other", "revision": other}, tmp_path / "none"),
     )
     assert cached == pinned
     assert "org/other: the hub does not provide it" in refused_line
     assert "\n" not in refused_line and "`path`" in refused_line
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
+def test_a_file_that_is_not_the_commits_is_refused_and_fetched_again(hub: Hub, name: str, tmp_path: Path) -> None:
+    hub.models["org/model"] = {"1" * 40: tiny_encoder("bert", tmp_path / "source")}
+    hub.damaged = name
+    job = {"hub": "org/model", "revision": "1" * 40}, tmp_path / "fetched"
+    (line,) = fetch_all(hub.url, tmp_path / "home", job)
+    assert f"org/model: {name} came otherwise than it is in commit {'1' * 40}" in line and "\n" not in line
+    assert not (tmp_path / "fetched").exists()
+    hub.damaged = None
+    (provenance,) = fetch_all(hub.url, tmp_path / "home", job)
+    assert provenance["commit"] == "1" * 40

@@ -12,7 +12,7 @@ FILES = {
     "lib/__init__.py": "",
     "lib/loop.py": '"""Loop."""\nfrom lib import sums\n\n\ndef run():\n    """Run."""\n    return sums.add(1, 2)\n',
     "lib/sums.py": "def add(a, b):\n    return a + b\n",
-    "lib/plots.py": "colour = 'blue'\n",
+    "lib/plots.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from lib import sums\ncolour = 'blue'\n",
 }
 
 
@@ -40,6 +40,7 @@ def hashes(tree: Path, target: Path) -> dict[str, str]:
         ("train.py", "run()", "run(); run()", {"train.py"}),
         ("lib/loop.py", '"""Run."""', '"""Run it\n    again."""', set()),
         ("lib/loop.py", "def run", "# a comment\ndef  run", set()),
+        ("lib/plots.py", "import sums", "import loop", set()),
         ("lib/__init__.py", "", '"""New docstring."""\n', set()),
         ("lib/__init__.py", "", "x = 1\n", {"train.py", "draw.py"}),
     ],
@@ -57,7 +58,7 @@ def test_drawing_does_not_depend_on_training(root):
     from tmft import code
 
     scripts = root / "workflow" / "scripts"
-    reached = {path.name for path in code._reachable(scripts / "draw_layer_curve.py")}
+    reached = {path.name for path in code.reachable(scripts / "draw_layer_curve.py")}
     assert "plots.py" in reached
     assert not reached & {"training.py", "encoder.py"}
-    assert "plots.py" not in {path.name for path in code._reachable(scripts / "finetune.py")}
+    assert "plots.py" not in {path.name for path in code.reachable(scripts / "finetune.py")}

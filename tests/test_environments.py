@@ -1,21 +1,59 @@
-"""The environments of the stages: pinned, and from one lock file."""
+"""The environments of the stages: pinned from one lock file, and with all that their scripts import.
 
+tests/build_environments.py builds them and runs every stage in its own.
+"""
+
+import ast
 import re
+import sys
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
 
+import pytest
 import yaml
+
+from tmft.code import reachable
+
+ROOT = Path(__file__).parents[1]
+RULE = re.compile(r'"\.\./\.\./envs/(\w+)\.yaml".*?"\.\./scripts/(\w+)\.py"', re.DOTALL)
+STAGES = [stage for rules in (ROOT / "workflow/rules").glob("*.smk") for stage in RULE.findall(rules.read_text())]
+
+
+def pins(environment: str) -> dict[str, str]:
+    """The versions that an environment pins, by package."""
+    dependencies = yaml.safe_load((ROOT / f"envs/{environment}.yaml").read_text())["dependencies"]
+    (pip,) = (entry["pip"] for entry in dependencies if isinstance(entry, dict))
+    return dict(pin.split("==") for pin in pip)
+
+
+def imported(statements: list[ast.stmt]) -> Iterator[str]:
+    """The packages that a module imports when it is loaded; a script's body stands under ``with job``."""
+    for statement in statements:
+        match statement:
+            case ast.With():
+                yield from imported(statement.body)
+            case ast.Import():
+                yield from (alias.name.partition(".")[0] for alias in statement.names)
+            case ast.ImportFrom():
+                yield statement.module.partition(".")[0]
 
 
 def test_environments_follow_the_lock_file(root):
     lock = dict(re.findall(r"^([^=\s#]+)==(\S+)$", (root / "requirements/lock.txt").read_text(), re.MULTILINE))
-    files = sorted((root / "envs").glob("*.yaml"))
-    assert len(files) >= 4
-    for path in files:
-        pins = next(
-            entry["pip"] for entry in yaml.safe_load(path.read_text())["dependencies"] if isinstance(entry, dict)
-        )
-        for pin in pins:
-            name, _, version = pin.partition("==")
-            assert lock.get(name) == version, f"{path.name}: {pin}"
+    environments = [path.stem for path in (root / "envs").glob("*.yaml")]
+    assert set(environments) == {environment for environment, _ in STAGES}
+    for environment in environments:
+        assert pins(environment).items() <= lock.items(), environment
+
+
+@pytest.mark.parametrize(("environment", "script"), STAGES)
+def test_an_environment_pins_what_its_scripts_import(environment, script):
+    modules = reachable(ROOT / f"workflow/scripts/{script}.py")
+    packages = {name for module in modules for name in imported(ast.parse(module.read_text()).body)}
+    others = packages - set(sys.stdlib_module_names) - {"tmft"}
+    distributions = packages_distributions()
+    assert {name for name in others if not set(distributions[name]) & set(pins(environment))} == set()
 
 
 def test_every_requirement_is_locked(root):

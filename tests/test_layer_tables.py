@@ -74,6 +74,12 @@ def test_markdown_shows_scores_maxima_and_collapsed_seeds():
     ]
 
 
+def test_a_note_ends_the_caption():
+    rows = layer_rows(summary(SCORES), TABLE)
+    for text in (to_markdown(rows, TABLE, "Mixed."), to_latex(rows, TABLE, "Mixed.")):
+        assert text.splitlines()[0].endswith("on validation. Mixed.")
+
+
 def test_latex_has_the_same_cells():
     rows = layer_rows(summary(SCORES), TABLE)
     table = TABLE | {"encoders": {"b": "BERT_base", "e": "50 % & more"}}

@@ -116,6 +116,7 @@ def test_another_experiment_is_not_comparable(change):
 def test_report_counts_and_states_its_rule():
     text = to_markdown(compare(PAPER, ours([0.5, 0.6], [0.4, 0.52])))
     assert "5 numbers of the paper: 3 reproduced, 2 differs." in text
+    assert "2 differs. Mixed." in to_markdown(compare(PAPER, ours([0.5, 0.6], [0.4, 0.52])), "Mixed.")
     assert "two standard errors" in text and "0.5 points" in text
     assert (
         "| Table 1 | tmft, org/bert, layer 1: test Spearman | 50 | 52 | +2.00 | 1.00 (4, 1 collapsed) | differs |"

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from tmft.errors import InputError
-from tmft.tables import curve_table, summarise, tabulate_runs
+from tmft.tables import curve_table, summarise, tabulate_runs, version_note
 
 SCORES = {(0, 0): 0.50, (0, 1): 0.60, (0, 2): 0.61, (1, 0): 0.7, (1, 1): None, (1, 2): 0.8, (2, 0): None, (2, 1): None}
 RUNS = [["sts", "tmft", "nan", layer, seed] for layer, seed in SCORES]
@@ -22,6 +22,7 @@ def record(run: list, score: float | None) -> dict:
         "best_epoch": None if score is None else 2,
         "parameters": {"published": 10 * run[3], "total": 11 * run[3]},
         "cost": {"seconds": 1.5},
+        "environment": {"device": "cpu", "torch": "2.13.0", "transformers": "5.24.0"},
     }
 
 
@@ -52,6 +53,17 @@ def test_baseline_is_that_of_the_test_split_for_collapsed_runs_too(records):
     assert (runs.loc[test, "baseline"] == 0.4).all() and len(runs[test]) == len(RUNS)
     assert runs.loc[~test, "baseline"].isna().all()
     assert len(summarise(runs)) == 3 * 4
+
+
+def test_mixed_versions_are_counted_by_run(records):
+    assert version_note(tabulate_runs(records, RUNS)) == ""
+    for record in records[:2]:
+        record["environment"]["torch"] = "2.14.0"
+    runs = tabulate_runs(records, RUNS)
+    assert set(runs["versions"]) == {"torch 2.14.0, transformers 5.24.0", "torch 2.13.0, transformers 5.24.0"}
+    counts = "2 with torch 2.14.0, transformers 5.24.0; 6 with torch 2.13.0, transformers 5.24.0."
+    assert version_note(runs).endswith(counts)
+    assert version_note(runs[runs["layer"] == 2]) == ""
 
 
 def test_missing_run_is_named(records):

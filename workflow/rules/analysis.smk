@@ -26,7 +26,8 @@ rule collect_results:
 
 rule write_table:
     input:
-        "results/tables/{table}_summary.csv",
+        runs="results/tables/{table}_runs.csv",
+        summary="results/tables/{table}_summary.csv",
     output:
         csv="results/tables/{table}.csv",
         markdown="results/tables/{table}.md",

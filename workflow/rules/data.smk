@@ -1,5 +1,7 @@
 # Fetching and preparing: pinned files, encoders, pair tables, text, tokens.
 
+REVISIONS = "revisions.json"  # commits of encoders without a revision, to be committed; no rule owns it
+
 
 localrules:
     fetch_data,
@@ -46,6 +48,7 @@ rule fetch_encoder:
         runtime=60,
     params:
         source=lambda wildcards: encoder_source(wildcards),
+        revisions=REVISIONS,
         depth=lambda wildcards: config["encoders"][wildcards.encoder]["depth"],
         code=code("fetch_encoder"),
     script:

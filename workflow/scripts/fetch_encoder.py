@@ -6,5 +6,7 @@ from tmft.jobs import job
 
 with job(snakemake, online=True):
     from tmft.checkpoints import fetch_encoder
+    from tmft.hub import pinned
 
-    fetch_encoder(snakemake.params.source, Path(snakemake.output[0]), snakemake.params.depth)
+    source = pinned(snakemake.params.source, Path(snakemake.params.revisions))
+    fetch_encoder(source, Path(snakemake.output[0]), snakemake.params.depth)

@@ -7,10 +7,11 @@ from tmft.jobs import job
 with job(snakemake):
     from tmft.files import write_csv, write_text
     from tmft.layer_tables import layer_rows, to_latex, to_markdown
-    from tmft.tables import read_table
+    from tmft.tables import read_table, version_note
 
     table = snakemake.params.table
-    rows = layer_rows(read_table(Path(snakemake.input[0])), table)
+    rows = layer_rows(read_table(Path(snakemake.input.summary)), table)
+    note = version_note(read_table(Path(snakemake.input.runs)))
     write_csv(Path(snakemake.output.csv), rows)
-    write_text(Path(snakemake.output.markdown), to_markdown(rows, table))
-    write_text(Path(snakemake.output.latex), to_latex(rows, table))
+    write_text(Path(snakemake.output.markdown), to_markdown(rows, table, note))
+    write_text(Path(snakemake.output.latex), to_latex(rows, table, note))

@@ -2,13 +2,10 @@
 
 import importlib.metadata
 import shutil
-from errno import ENOSPC
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from huggingface_hub import snapshot_download
-from huggingface_hub.errors import HFValidationError, HTTPError, RepositoryNotFoundError, RevisionNotFoundError
 from safetensors.torch import save
 from tokenizers.normalizers import Precompiled, Sequence
 from transformers import AutoTokenizer, DebertaV2Tokenizer, PreTrainedModel, PreTrainedTokenizerFast
@@ -17,6 +14,7 @@ from transformers.convert_slow_tokenizer import SentencePieceExtractor
 from tmft.encoder import TruncatedEncoder, read_config
 from tmft.errors import InputError
 from tmft.files import atomic_folder, file_sha256, files_sha256, read_json, write_json
+from tmft.hub import download
 
 SAFETENSORS, PICKLE = "model.safetensors", "pytorch_model.bin"
 VOCABULARY = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
@@ -27,10 +25,9 @@ LIBRARIES = ("huggingface_hub", "safetensors", "tokenizers", "torch", "transform
 def fetch_encoder(source: dict[str, Any], folder: Path, depth: int) -> dict[str, Any]:
     """Make ``folder`` hold the encoder of ``source``: config, fast tokenizer, weights in float32, provenance.json.
 
-    ``source`` is one of {"hub": id, "revision": commit or None for the newest}, {"path": local folder} and
-    {"package": name of an installed package that carries such a folder}; with a "family" it says the architecture of a
-    source whose config.json does not. All files of a hub model come from one commit.
-    Heads and pooler are left out. No code of the source runs: none is loaded, and a pickle only if it has no
+    ``source`` is one of {"hub": id, "revision": commit}, {"path": local folder} and {"package": name of an installed
+    package that carries such a folder}; with a "family" it says the architecture of a source whose config.json does
+    not. Heads and pooler are left out. No code of the source runs: none is loaded, and a pickle only if it has no
     safetensors, by torch's weights-only loading.
 
     Returns the provenance: source, commit (hub only), sha256 of the source's files, versions of the libraries, files
@@ -61,8 +58,8 @@ def fetch_encoder(source: dict[str, Any], folder: Path, depth: int) -> dict[str,
 def _locate(source: dict[str, Any]) -> tuple[Path, str | None]:
     """The folder that holds the source's files, and the hub commit they are from."""
     if "hub" in source:
-        snapshot = _download(source["hub"], source.get("revision"))
-        return snapshot, snapshot.name
+        files = [*SETTINGS, *VOCABULARY]
+        return download(source["hub"], source["revision"], files, (SAFETENSORS, PICKLE)), source["revision"]
     return (_package_folder(source["package"]) if "package" in source else Path(source["path"])), None
 
 
@@ -77,24 +74,6 @@ def _with_family(folder: Path, family: str | None, scratch: Path) -> Path:
     shutil.copytree(folder, copy)
     write_json(copy / "config.json", settings | {"model_type": family})
     return copy
-
-
-def _download(model: str, revision: str | None) -> Path:
-    remedy = "or download the model elsewhere and give its folder as the encoder's `path` instead of `hub`"
-    try:
-        snapshot = snapshot_download(model, revision=revision, allow_patterns=[*SETTINGS, *VOCABULARY, SAFETENSORS])
-        if not Path(snapshot, SAFETENSORS).exists():
-            snapshot = snapshot_download(model, revision=Path(snapshot).name, allow_patterns=PICKLE)
-    except (RepositoryNotFoundError, HFValidationError) as error:
-        raise InputError(f"{model}: the hub has no such model, or it is private; correct the id, {remedy}") from error
-    except RevisionNotFoundError as error:
-        raise InputError(f"{model}: the hub has no revision {revision}; correct it, {remedy}") from error
-    except (OSError, HTTPError) as error:
-        if getattr(error, "errno", None) == ENOSPC:
-            raise
-        reason = type(error.__cause__ or error).__name__
-        raise InputError(f"{model}: the hub does not provide it ({reason}); check the network, {remedy}") from error
-    return Path(snapshot)
 
 
 def _package_folder(package: str) -> Path:

@@ -1,4 +1,4 @@
-"""Code as an input of a rule: a hash that changes with what a script does, not with how it is commented."""
+"""Code as an input of a rule: a hash that changes with what a script does, not with how it is commented or typed."""
 
 import ast
 import hashlib
@@ -10,15 +10,17 @@ from pathlib import Path
 def code_hash(script: Path) -> str:
     """Hash a script and every library module it reaches through imports, without comments, docstrings and layout.
 
-    Two equal hashes mean equal code; the hash depends neither on file times nor on where the files lie.
+    What stands under ``if TYPE_CHECKING`` never runs and does not count. Two equal hashes mean equal code; the hash
+    depends neither on file times nor on where the files lie.
     """
     digest = hashlib.sha256()
-    for path in sorted(_reachable(script), key=lambda path: path.relative_to(script.parent).as_posix()):
+    for path in sorted(reachable(script), key=lambda path: path.relative_to(script.parent).as_posix()):
         digest.update(path.relative_to(script.parent).as_posix().encode() + b"\0" + _normalised(path).encode() + b"\0")
     return digest.hexdigest()[:16]
 
 
-def _reachable(script: Path) -> set[Path]:
+def reachable(script: Path) -> set[Path]:
+    """A script and the modules of the library beside it that it imports, directly or through others."""
     found, waiting = set(), [script]
     while waiting:
         path = waiting.pop()
@@ -51,17 +53,23 @@ def _files(name: str, root: Path) -> Iterator[Path]:
 
 
 @cache
-def _parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
+def _normalised(path: Path) -> str:
+    return ast.unparse(_parsed(path))
 
 
 @cache
-def _normalised(path: Path) -> str:
+def _parsed(path: Path) -> ast.Module:
+    """What of a module runs: the syntax tree without docstrings and without what is there for type checkers only."""
     tree = ast.parse(path.read_text())
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            body = node.body
+            body = [statement for statement in node.body if not _for_type_checkers(statement)]
             documented = body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
             if documented and isinstance(body[0].value.value, str):
-                node.body = body[1:] or ([] if isinstance(node, ast.Module) else [ast.Pass()])
-    return ast.unparse(tree)
+                body = body[1:]
+            node.body = body or ([] if isinstance(node, ast.Module) else [ast.Pass()])
+    return tree
+
+
+def _for_type_checkers(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING" and not statement.orelse

@@ -58,10 +58,13 @@ def _scores(layer: pd.DataFrame, metrics: list[str]) -> dict[str, Any]:
     return {"parameters": first["parameters"], **scores, "n": first["n"], "collapsed": first["collapsed"]}
 
 
-def to_markdown(rows: pd.DataFrame, table: dict[str, Any]) -> str:
-    """The table in Markdown: 'first metric/second metric' of validation and test, maxima of each recipe in bold."""
+def to_markdown(rows: pd.DataFrame, table: dict[str, Any], note: str = "") -> str:
+    """The table in Markdown: 'first metric/second metric' of validation and test, maxima of each recipe in bold.
+
+    ``note`` ends its caption.
+    """
     lines = [
-        f"**{table['title']}.** {_caption(table)}",
+        f"**{table['title']}.** {_caption(table, note)}",
         "",
         _markdown_row(HEADER),
         _markdown_row(["---"] * len(HEADER)),
@@ -73,9 +76,14 @@ def to_markdown(rows: pd.DataFrame, table: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_latex(rows: pd.DataFrame, table: dict[str, Any]) -> str:
+def to_latex(rows: pd.DataFrame, table: dict[str, Any], note: str = "") -> str:
     """The same table in LaTeX, with the rules of booktabs."""
-    lines = [rf"% {table['title']}. {_caption(table)}", r"\begin{tabular}{lrrrrr}", r"\toprule", _latex_row(HEADER)]
+    lines = [
+        rf"% {table['title']}. {_caption(table, note)}",
+        r"\begin{tabular}{lrrrrr}",
+        r"\toprule",
+        _latex_row(HEADER),
+    ]
     for recipe, block in _blocks(rows, table):
         lines.append(r"\midrule")
         if len(table["recipes"]) > 1:
@@ -84,9 +92,10 @@ def to_latex(rows: pd.DataFrame, table: dict[str, Any]) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
-def _caption(table: dict[str, Any]) -> str:
+def _caption(table: dict[str, Any], note: str) -> str:
     names = [METRIC_NAMES[metric] for metric in table["metrics"]]
-    return f"{table['task']}, {'/'.join(names)} x 100, means over seeds; layers chosen by {names[0]} on validation."
+    caption = f"{table['task']}, {'/'.join(names)} x 100, means over seeds; layers chosen by {names[0]} on validation."
+    return f"{caption} {note}".rstrip()
 
 
 def _blocks(rows: pd.DataFrame, table: dict[str, Any]) -> list[tuple[str, pd.DataFrame]]:

@@ -90,14 +90,14 @@ def verdict(difference: float, error: float, tolerance: float) -> str:
     return "within noise" if abs(difference) <= 2 * error else "differs"
 
 
-def to_markdown(comparison: pd.DataFrame) -> str:
-    """The report, with the rule behind its verdicts."""
+def to_markdown(comparison: pd.DataFrame, note: str = "") -> str:
+    """The report, with the rule behind its verdicts; ``note`` is on the results behind our numbers."""
     counts = comparison["verdict"].value_counts()
     summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts)
     lines = [
         "# Reproduction",
         "",
-        f"{len(comparison)} numbers of the paper: {summary}.",
+        f"{len(comparison)} numbers of the paper: {summary}. {note}".rstrip(),
         "",
         "Scores are correlations x 100, means over seeds, at the layer that the paper chose. A number is *reproduced* "
         f"if it differs by at most {SCORE_TOLERANCE} points (parameters, layers and ratios: only by rounding), "

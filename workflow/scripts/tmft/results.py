@@ -93,6 +93,12 @@ def environment(device: "torch.device") -> dict[str, Any]:
     }
 
 
+def versions(record: dict[str, Any]) -> str:
+    """The versions of the main libraries behind a result, as one text; empty where it does not say them."""
+    found = record.get("environment", {})
+    return ", ".join(f"{library} {found[library]}" for library in LIBRARIES if library in found)
+
+
 def predictions_file(result: Path) -> Path:
     """The file beside a result that holds the run's test predictions."""
     return result.with_suffix(".predictions.parquet")

@@ -7,9 +7,10 @@ from typing import Any
 import pandas as pd
 
 from tmft.errors import InputError
+from tmft.results import versions
 
 RUN = ["task", "recipe", "encoder", "layer", "seed"]
-OUTCOME = ["status", "reason", "best_epoch", "parameters", "seconds"]
+OUTCOME = ["status", "reason", "best_epoch", "parameters", "seconds", "versions"]
 GROUP = ["task", "recipe", "encoder", "layer"]
 MEASURE = ["split", "metric"]
 METRIC_NAMES = {
@@ -48,6 +49,7 @@ def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> p
             "best_epoch": record["best_epoch"],
             "parameters": record["parameters"]["published"],
             "seconds": record["cost"]["seconds"],
+            "versions": versions(record),
         }
         for split, metric in measures.get(run[0], [(None, None)]):
             value = record["metrics"][split][metric] if record["metrics"] else None
@@ -55,6 +57,15 @@ def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> p
             rows.append(common | {"split": split, "metric": metric, "value": value, "baseline": baseline})
     table = pd.DataFrame(rows, columns=[*RUN, *OUTCOME, *MEASURE, "value", "baseline"])
     return table.astype({"seed": "Int64", "best_epoch": "Int64", "value": "float64", "baseline": "float64"})
+
+
+def version_note(runs: pd.DataFrame) -> str:
+    """A sentence on library versions and how many of the ``runs`` have each; empty where all have the same."""
+    counts = runs.drop_duplicates(RUN).groupby("versions", sort=False).size()
+    if len(counts) < 2:
+        return ""
+    parts = "; ".join(f"{count} with {found or 'versions unknown'}" for found, count in counts.items())
+    return f"These runs mix versions of libraries: {parts}."
 
 
 def summarise(runs: pd.DataFrame) -> pd.DataFrame:
