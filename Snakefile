@@ -15,6 +15,7 @@ include: "workflow/rules/finetune.smk"
 include: "workflow/rules/analysis.smk"
 include: "workflow/rules/similarity.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/costs.smk"
 
 
 onstart:
@@ -27,5 +28,6 @@ rule all:
         expand("figures/{figure}.pdf", figure=config["figures"]),
         expand("results/tables/{table}.csv", table=config["tables"]),
         "results/reproduction.md",
+        "results/costs.csv",
         expand("results/data/{task}.json", task=config["tasks"]),
         expand("results/data/corpus-{corpus}.json", corpus=config["corpora"]),

@@ -120,7 +120,7 @@ def without_seconds(outcome) -> dict:
     return {
         "metrics": outcome.metrics,
         "best": outcome.best_epoch,
-        "history": [{key: value for key, value in epoch.items() if key != "seconds"} for epoch in outcome.history],
+        "history": [{key: value for key, value in epoch.items() if "seconds" not in key} for epoch in outcome.history],
     }
 
 

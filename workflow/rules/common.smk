@@ -1,6 +1,7 @@
 import re
 import sys
-from dataclasses import astuple
+from dataclasses import asdict, astuple
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -54,6 +55,7 @@ def one_of(keys):
     return "|".join(map(re.escape, keys)) or "(?!)"
 
 
+@cache
 def code(script):
     """The hash of a rule's script and of the library modules it uses; as a parameter it makes an edit visible."""
     return code_hash(ROOT / "workflow" / "scripts" / f"{script}.py")
@@ -378,6 +380,10 @@ def reproduction_results(wildcards):
     cells = [cell for cell in dict.fromkeys(cells) if cell[0] in config["recipes"] and cell[0] not in ours["foreign"]]
     runs = [run for recipe, key in cells for run in experiment.runs(reproduced_tasks()[0], [recipe], [key])]
     files = dict.fromkeys(map(result_file, runs))
+    return [file for file in files if everything_is_made() or Path(file).exists()]
+
+
+def everything_is_made():
+    """Whether Snakemake was asked for all figures and tables."""
     made = workflow.dag_settings
-    everything = "all" in made.targets or not (made.targets or made.target_jobs)
-    return [file for file in files if everything or Path(file).exists()]
+    return "all" in made.targets or not (made.targets or made.target_jobs)

@@ -55,8 +55,8 @@ def record(
     """One result.
 
     ``run`` is task, recipe, encoder, layer and seed; ``parameters`` the sizes of the truncated encoder. All but
-    ``cost``, the seconds in ``history`` and ``environment`` is the same each time the run is made on CPU with the same
-    number of threads.
+    ``cost`` (docs/costs.md), the seconds in ``history`` and ``environment`` is the same each time the run is made on
+    CPU with the same number of threads.
     """
     return {
         "format": FORMAT,
@@ -83,10 +83,11 @@ def environment(device: "torch.device") -> dict[str, Any]:
     """Device, threads and versions of the main libraries."""
     import torch
 
-    name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
+    from tmft.devices import device_name
+
     return {
         "device": device.type,
-        "device_name": name,
+        "device_name": device_name(device),
         "threads": torch.get_num_threads(),
         "python": platform.python_version(),
         **{library: version(library) for library in LIBRARIES},
@@ -109,16 +110,15 @@ def write_predictions(path: Path, pairs: "TokenPairs", predictions: dict[int, "n
 
     A prediction is a cosine similarity, or the class where the objective has classes.
     """
-    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    tables = [
-        pd.DataFrame({"layer": layer, "pair_id": pairs.pair_ids, "prediction": values}).astype(
-            {"prediction": "float32"}
-        )
-        for layer, values in predictions.items()
-    ]
+    tables = []
+    for layer, values in predictions.items():
+        column = pa.nulls(len(pairs), pa.float32()) if values is None else pa.array(values.astype("float32"))
+        tables.append(pa.table({"layer": [layer] * len(pairs), "pair_id": pairs.pair_ids, "prediction": column}))
     with atomic_file(path) as partial:
-        pd.concat(tables).to_parquet(partial, index=False)
+        pq.write_table(pa.concat_tables(tables), partial)
 
 
 def make_in_turn(

@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tmft.files import atomic_file
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SIDES = ("sentence1", "sentence2")
 
@@ -39,7 +41,7 @@ class Tokens:
     truncated: int
 
 
-def write_tokens(pairs: pd.DataFrame, tokenizer: Any, max_length: int, path: Path) -> None:
+def write_tokens(pairs: "pd.DataFrame", tokenizer: Any, max_length: int, path: Path) -> None:
     """Tokenise both sentences of each pair for themselves, cut at ``max_length`` tokens, and write them to ``path``."""
     columns, truncated = {key: pa.array(pairs[key]) for key in ("pair_id", "split", "label")}, 0
     for side in SIDES:

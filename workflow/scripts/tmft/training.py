@@ -12,6 +12,7 @@ from transformers import get_linear_schedule_with_warmup
 
 from tmft.batching import distinct, encode
 from tmft.encoder import TruncatedEncoder
+from tmft.memory import peak_mb, reset_peak
 from tmft.metrics import is_constant
 from tmft.objectives import OBJECTIVES, Objective
 from tmft.progress import progress
@@ -54,7 +55,8 @@ def finetune(
     and constant predictions end as an outcome with status ``collapsed`` and a reason. The encoder is left with the kept
     weights, a collapsed one with the last.
     """
-    started = time.perf_counter()
+    started, final_seconds = time.perf_counter(), 0.0
+    reset_peak(device)
     torch.manual_seed(seed)
     shuffling = torch.Generator().manual_seed(seed)
     objective = make_objective(settings, encoder.hidden_size)
@@ -86,29 +88,40 @@ def finetune(
             mean_loss = losses.item() / steps_an_epoch
             if not math.isfinite(mean_loss):
                 raise Collapse(f"the training loss of epoch {epoch} is {mean_loss}")
+            trained = time.perf_counter()
             _, validation = evaluate(encoder, tokens, "validation", objective, settings["precision"], device)
-            seconds = time.perf_counter() - epoch_started
-            outcome.history.append({"epoch": epoch, "loss": mean_loss, "validation": validation, "seconds": seconds})
+            evaluated = time.perf_counter()
+            seconds = {"seconds": evaluated - epoch_started, "evaluation_seconds": evaluated - trained}
+            outcome.history.append({"epoch": epoch, "loss": mean_loss, "validation": validation} | seconds)
             if validation is not None and validation[objective.selection] > best_score:
                 best_score, outcome.best_epoch = validation[objective.selection], epoch
                 best_state = {name: value.detach().clone() for name, value in model.state_dict().items()}
         if best_state is None:
             raise Collapse("the predictions on validation are constant in every epoch")
         model.load_state_dict(best_state)
+        trained = time.perf_counter()
         outcome.metrics = {}
         for split in EVALUATED:
             outcome.predictions, outcome.metrics[split] = evaluate(
                 encoder, tokens, split, objective, settings["precision"], device
             )
+        final_seconds = time.perf_counter() - trained
         constant = [split for split in EVALUATED if outcome.metrics[split] is None]
         if constant:
             raise Collapse(f"the predictions on {constant[0]} are constant")
     except Collapse as collapse:
         outcome.metrics, outcome.reason = None, str(collapse)
+    seconds = time.perf_counter() - started
+    evaluation_seconds = final_seconds + sum(epoch["evaluation_seconds"] for epoch in outcome.history)
+    evaluations = ["validation"] * len(outcome.history) + list(EVALUATED if outcome.predictions is not None else ())
     outcome.cost = {
-        "seconds": time.perf_counter() - started,
-        "steps": steps,
-        "training_tokens": settings["epochs"] * sum(len(ids) for side in train.sides for ids in side),
+        "seconds": seconds,
+        "training_seconds": seconds - evaluation_seconds,
+        "evaluation_seconds": evaluation_seconds,
+        "steps": epoch * steps_an_epoch,
+        "training_tokens": epoch * sum(len(ids) for side in train.sides for ids in side),
+        "evaluated_tokens": sum(distinct_tokens(tokens, split) for split in evaluations),
+        "peak_memory_mb": peak_mb(device),
     }
     return outcome
 
@@ -116,8 +129,9 @@ def finetune(
 def evaluate_layers(
     encoder: TruncatedEncoder, tokens: Tokens, settings: dict[str, Any], device: torch.device
 ) -> list[Outcome]:
-    """Score every layer 0..L of an untouched encoder, from one pass over it; one outcome a layer."""
+    """Score every layer 0..L of an untouched encoder, from one pass; one outcome a layer, each of the whole cost."""
     started = time.perf_counter()
+    reset_peak(device)
     objective = make_objective(settings, encoder.hidden_size)
     encoder.to(device).eval()
     predictions = {}
@@ -127,9 +141,18 @@ def evaluate_layers(
             vectors = encode(encoder, sequences, tokens.pad_id, settings["precision"], device, layerwise=True)
             predictions[split] = [objective.predict(layer[first], layer[second]).cpu().numpy() for layer in vectors]
     seconds = time.perf_counter() - started
+    cost = {
+        "seconds": seconds,
+        "training_seconds": 0.0,
+        "evaluation_seconds": seconds,
+        "steps": 0,
+        "training_tokens": 0,
+        "evaluated_tokens": sum(distinct_tokens(tokens, split) for split in EVALUATED),
+        "peak_memory_mb": peak_mb(device),
+    }
     outcomes = []
     for layer in range(encoder.layer + 1):
-        outcome = Outcome(objective.baseline(tokens.splits["test"].labels), cost={"seconds": seconds})
+        outcome = Outcome(objective.baseline(tokens.splits["test"].labels), cost=cost)
         outcome.predictions = predictions["test"][layer]
         outcome.metrics = {
             split: score(objective, split, predictions[split][layer], tokens.splits[split].labels)
@@ -158,6 +181,11 @@ def evaluate(
         vectors = encode(encoder, sequences, tokens.pad_id, precision, device)
         predictions = objective.predict(vectors[first], vectors[second]).cpu().numpy()
     return predictions, score(objective, split, predictions, pairs.labels)
+
+
+def distinct_tokens(tokens: Tokens, split: str) -> int:
+    """The number of tokens that one evaluation on a split computes."""
+    return sum(map(len, distinct(tokens.splits[split].sides)[0]))
 
 
 def score(objective: Objective, split: str, predictions: np.ndarray, labels: np.ndarray) -> dict[str, float] | None:
