@@ -1,12 +1,14 @@
 import re
 import sys
 from dataclasses import astuple
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 import yaml
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
@@ -16,7 +18,7 @@ from tmft.config import START_SEED, load
 from tmft.deepl_access import auth_key
 from tmft.errors import InputError
 from tmft.pretraining.snapshots import snapshot_folder
-from tmft.results import predictions_file
+from tmft.results import predictions_file, read_records
 
 
 wildcard_constraints:
@@ -258,9 +260,21 @@ def shown_runs(name):
     return list(experiment.table_runs(name) if name in config["tables"] else experiment.figure_runs(name))
 
 
+@cache
+def checked_result(file):
+    """A result file; one that is there and no result is named, and made again."""
+    if Path(file).exists():
+        try:
+            read_records(Path(file))
+        except InputError as error:
+            logger.warning(f"{str(error).partition(';')[0]}; it is made again")
+            workflow.dag.forcefiles.add(file)
+    return file
+
+
 def shown_results(name):
     """The result files that a figure or a table shows, each once."""
-    return list(dict.fromkeys(map(result_file, shown_runs(name))))
+    return [checked_result(file) for file in dict.fromkeys(map(result_file, shown_runs(name)))]
 
 
 def labels(kind, keys):
@@ -380,4 +394,4 @@ def reproduction_results(wildcards):
     files = dict.fromkeys(map(result_file, runs))
     made = workflow.dag_settings
     everything = "all" in made.targets or not (made.targets or made.target_jobs)
-    return [file for file in files if everything or Path(file).exists()]
+    return [checked_result(file) for file in files if everything or Path(file).exists()]

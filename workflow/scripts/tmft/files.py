@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+FREE = "free some and run the same command again"
 REMEDIES = {
-    errno.ENOSPC: "free some and run the same command again",
-    errno.EDQUOT: "free some and run the same command again",
+    errno.ENOSPC: FREE,
+    errno.EDQUOT: FREE,
     errno.EROFS: "make it writable, or work in another folder (--directory)",
     errno.EACCES: "give yourself access to it, or work in another folder (--directory)",
 }
@@ -32,28 +33,28 @@ def atomic_file(path: Path) -> Iterator[Path]:
     Raises InputError when the disk is full or may not be written.
     """
     partial = _partial(path)
-    try:
-        with _refusals_reported(path, partial):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            partial.touch()
+    with _refusals_reported(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.touch()
+        try:
             yield partial
             os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+        finally:
+            partial.unlink(missing_ok=True)
 
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
     """Yield an empty temporary sibling of ``path`` to fill; it becomes ``path`` at the end, as in atomic_file."""
     partial = _partial(path)
-    try:
-        with _refusals_reported(path, partial):
-            partial.mkdir(parents=True)
+    with _refusals_reported(path):
+        partial.mkdir(parents=True)
+        try:
             yield partial
             shutil.rmtree(path, ignore_errors=True)
             os.replace(partial, path)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
 
 
 def _partial(path: Path) -> Path:
@@ -62,16 +63,14 @@ def _partial(path: Path) -> Path:
 
 
 @contextmanager
-def _refusals_reported(path: Path, partial: Path) -> Iterator[None]:
+def _refusals_reported(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         if error.errno not in REMEDIES:
             raise
-        refused = Path(error.filename or partial)
-        name = path if refused.is_relative_to(partial) else refused
-        problem = f"{name}: {os.strerror(error.errno).lower()}; {REMEDIES[error.errno]}"
-        raise InputError(problem) from error
+        refused = error.filename if error.errno == errno.EACCES else path  # what was being read may be closed, too
+        raise InputError(f"{refused}: {os.strerror(error.errno).lower()}; {REMEDIES[error.errno]}") from error
 
 
 def waiting(final: Path) -> Path:

@@ -27,7 +27,10 @@ class Checkpoint:
     def save(self, state: dict[str, Any]) -> None:
         """Write ``state``: tensors, numbers, texts, None, and lists and dicts of them."""
         with atomic_file(self.path) as partial, partial.open("wb") as stream:
-            torch.save({"identity": self.identity, "state": state}, stream)
+            try:
+                torch.save({"identity": self.identity, "state": state}, stream)
+            except RuntimeError as error:  # torch's own, on top of that of a full disk
+                raise error.__context__ or error from None
         self.written = time.monotonic()
 
     def load(self) -> dict[str, Any] | None:
