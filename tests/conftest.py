@@ -1,6 +1,8 @@
-"""What the tests share: where the repository and the real data are, and one thread for torch."""
+"""What the tests share: where the repository and the real data are, a small disk, and one thread for torch."""
 
 import os
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,3 +26,14 @@ def real_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the real data files are not here; TMFT_TEST_DATA names their folder")
     return folder
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 1 MiB, mounted for the test."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk]).returncode:
+        pytest.skip("only an administrator can mount a small disk")
+    yield disk
+    subprocess.run(["umount", disk], check=True)

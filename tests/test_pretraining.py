@@ -525,14 +525,14 @@ def test_snapshots_are_the_encoders_on_the_way(corpus, folder, tmp_path):
             (tmp_path / path / "model.safetensors").read_bytes()
             for path in (
                 f"{name}/{part}",
-                f"{name}/{part}-step1",
-                f"{name}/{part}-step3",
+                f"{name}/{part}-step1.finished",
+                f"{name}/{part}-step3.finished",
                 f"{name}-plain/{part}",
             )
         )
         assert undisturbed == end == last != first
-        load(tmp_path / name / f"{part}-step1", **({"add_pooling_layer": False} if part == "bert" else {}))
-        provenance = json.loads((tmp_path / name / f"{part}-step1" / "provenance.json").read_text())
+        load(tmp_path / name / f"{part}-step1.finished", **({"add_pooling_layer": False} if part == "bert" else {}))
+        provenance = json.loads((tmp_path / name / f"{part}-step1.finished" / "provenance.json").read_text())
         assert provenance["source"]["step"] == 1 and len(provenance["sha256"]) == 64
 
 
@@ -548,7 +548,7 @@ def test_a_snapshot_is_what_its_step_left(corpus, folder, tmp_path, vocabulary, 
     for group in optimiser.param_groups:
         group["lr"] = SETTINGS["learning_rate"] * loop.schedule(0, 3, SETTINGS["warmup"])
     optimiser.step()
-    kept = load(tmp_path / "bert-step1", add_pooling_layer=False).state_dict()
+    kept = load(tmp_path / "bert-step1.finished", add_pooling_layer=False).state_dict()
     for name, value in kept.items():
         torch.testing.assert_close(value, objective.model.bert.state_dict()[name])
 

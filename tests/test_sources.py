@@ -175,17 +175,16 @@ def test_download_cut_short(host: Host, target: Path) -> None:
     assert files_beside(target) == set()
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize("place", ["url", "mirror"])
-def test_no_space_left(host: Host, target: Path, tmp_path: Path, place: str) -> None:
-    host.files["/toy.csv"] = CONTENT
-    target.parent.mkdir(parents=True)
-    target.with_name(f"{target.name}.partial").symlink_to("/dev/full")
+def test_no_space_left(host: Host, small_disk: Path, tmp_path: Path, place: str) -> None:
+    large = bytes(2**21)
+    host.files["/toy.csv"] = large
+    mirror = mirror_folder(tmp_path, large) if place == "mirror" else None
+    target = small_disk / "toy-train.csv"
     with pytest.raises(InputError, match="no space left") as failure:
-        fetch(
-            f"{host.url}/toy.csv", SHA256, target, NAME, mirror_folder(tmp_path, CONTENT) if place == "mirror" else None
-        )
+        fetch(f"{host.url}/toy.csv", hashlib.sha256(large).hexdigest(), target, NAME, mirror)
     assert str(target) in message_of(failure)
+    assert files_beside(target) == set()
 
 
 def test_mirror_of_environment_wins(monkeypatch: pytest.MonkeyPatch) -> None:

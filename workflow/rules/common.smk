@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import yaml
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
@@ -17,7 +18,7 @@ from tmft.config import START_SEED, load
 from tmft.deepl_access import auth_key
 from tmft.errors import InputError
 from tmft.pretraining.snapshots import snapshot_folder
-from tmft.results import predictions_file
+from tmft.results import predictions_file, read_records
 
 
 wildcard_constraints:
@@ -260,9 +261,21 @@ def shown_runs(name):
     return list(experiment.table_runs(name) if name in config["tables"] else experiment.figure_runs(name))
 
 
+@cache
+def checked_result(file):
+    """A result file; one that is there and no result is named, and made again."""
+    if Path(file).exists():
+        try:
+            read_records(Path(file))
+        except InputError as error:
+            logger.warning(f"{str(error).partition(';')[0]}; it is made again")
+            workflow.dag.forcefiles.add(file)
+    return file
+
+
 def shown_results(name):
     """The result files that a figure or a table shows, each once."""
-    return list(dict.fromkeys(map(result_file, shown_runs(name))))
+    return [checked_result(file) for file in dict.fromkeys(map(result_file, shown_runs(name)))]
 
 
 def labels(kind, keys):
@@ -380,7 +393,7 @@ def reproduction_results(wildcards):
     cells = [cell for cell in dict.fromkeys(cells) if cell[0] in config["recipes"] and cell[0] not in ours["foreign"]]
     runs = [run for recipe, key in cells for run in experiment.runs(reproduced_tasks()[0], [recipe], [key])]
     files = dict.fromkeys(map(result_file, runs))
-    return [file for file in files if everything_is_made() or Path(file).exists()]
+    return [checked_result(file) for file in files if everything_is_made() or Path(file).exists()]
 
 
 def everything_is_made():

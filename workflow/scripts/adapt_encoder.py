@@ -6,22 +6,16 @@ from tmft.jobs import job
 
 with job(snakemake):
     from tmft.devices import choose_device
-    from tmft.files import write_json
+    from tmft.files import file_sha256, write_json
     from tmft.pretraining.adaptation import adapt
     from tmft.results import encoder_origin
+    from tmft.resuming import Checkpoint
 
-    settings, folder = snakemake.params.settings, Path(snakemake.input.encoder)
-    origin = {
-        "adaptation": snakemake.wildcards.adaptation,
-        "settings": settings,
-        "start": encoder_origin(folder),
-    }
-    metrics = adapt(
-        Path(snakemake.input.corpus),
-        folder,
-        Path(snakemake.output.encoder),
-        settings,
-        origin,
-        choose_device(snakemake.config["device"], snakemake.threads),
-    )
-    write_json(Path(snakemake.output.metrics), metrics)
+    settings, result = snakemake.params.settings, Path(snakemake.output.metrics)
+    corpus, folder = Path(snakemake.input.corpus), Path(snakemake.input.encoder)
+    device = choose_device(snakemake.config["device"], snakemake.threads)
+    origin = {"adaptation": snakemake.wildcards.adaptation, "settings": settings, "start": encoder_origin(folder)}
+    identity = origin | {"corpus": file_sha256(corpus), "code": snakemake.params.code, "device": device.type}
+    checkpoint = Checkpoint(result, identity, snakemake.config["checkpoint_minutes"]["pretrain"])
+    write_json(result, adapt(corpus, folder, Path(snakemake.output.encoder), settings, origin, device, checkpoint))
+    checkpoint.remove()

@@ -1,5 +1,6 @@
 """Fine-tune an encoder, truncated after a layer, with a seed: one run, or several in turn."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 from tmft.jobs import job
@@ -8,24 +9,29 @@ with job(snakemake):
     from tmft.devices import choose_device
     from tmft.encoder import TruncatedEncoder, count_parameters, read_config
     from tmft.results import Provenance, make_in_turn, record, write_predictions
+    from tmft.resuming import Checkpoint
     from tmft.tokens import read_tokens
     from tmft.training import finetune
 
     settings, tokens_file = snakemake.params.settings, Path(snakemake.input.tokens)
     folders = dict(zip(snakemake.params.units, map(Path, snakemake.input.encoders), strict=True))
+    outputs = dict(zip(snakemake.params.units, map(Path, snakemake.output.results), strict=True))
     device = choose_device(snakemake.config["device"], snakemake.threads, settings["precision"])
+    minutes = snakemake.config["checkpoint_minutes"]["finetune"]
     tokens = read_tokens(tokens_file)
     provenances = {
         unit: Provenance.of(folder, tokens_file, settings, snakemake.params.code) for unit, folder in folders.items()
     }
 
     def make(layer: int, seed: int, predictions: Path) -> dict:
-        folder = folders[layer, seed]
+        folder, provenance = folders[layer, seed], provenances[layer, seed]
+        identity = asdict(provenance) | {"device": device.type}
+        checkpoint = Checkpoint(outputs[layer, seed], identity, minutes)
         encoder = TruncatedEncoder.load(folder, layer, random_seed=seed if settings["start"] == "random" else None)
-        outcome = finetune(encoder, tokens, settings, seed, device)
+        outcome = finetune(encoder, tokens, settings, seed, device, checkpoint)
         run = {key: snakemake.wildcards[key] for key in ("task", "recipe", "encoder")} | {"layer": layer, "seed": seed}
         parameters = count_parameters(read_config(folder), layer)._asdict()
         write_predictions(predictions, tokens.splits["test"], {layer: outcome.predictions})
-        return record(run, outcome, parameters, tokens, provenances[layer, seed], device)
+        return record(run, outcome, parameters, tokens, provenance, device)
 
-    make_in_turn(make, provenances, [Path(path) for path in snakemake.output.results])
+    make_in_turn(make, provenances, list(outputs.values()))

@@ -1,5 +1,6 @@
 """Fine-tune an encoder, truncated after a layer, with a seed, and keep its weights."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 from tmft.jobs import job
@@ -11,6 +12,7 @@ with job(snakemake):
     from tmft.files import write_json
     from tmft.pretraining.encoders import save
     from tmft.results import Provenance, record
+    from tmft.resuming import Checkpoint
     from tmft.tokens import read_tokens
     from tmft.training import finetune
 
@@ -22,9 +24,15 @@ with job(snakemake):
     tokens = read_tokens(tokens_file)
     provenance = Provenance.of(folder, tokens_file, settings, snakemake.params.code)
     encoder = TruncatedEncoder.load(folder, layer, random_seed=seed if settings["start"] == "random" else None)
-    outcome = finetune(encoder, tokens, settings, seed, device)
+    checkpoint = Checkpoint(
+        Path(snakemake.output.result),
+        asdict(provenance) | {"device": device.type},
+        snakemake.config["checkpoint_minutes"]["finetune"],
+    )
+    outcome = finetune(encoder, tokens, settings, seed, device, checkpoint)
     run = {key: snakemake.wildcards[key] for key in ("task", "recipe", "encoder")} | {"layer": layer, "seed": seed}
     parameters = count_parameters(read_config(folder), layer)._asdict()
     origin = {"run": run, "settings": settings, "start": provenance.encoder}
     save(encoder.model, load_tokenizer(folder), Path(snakemake.output.encoder), origin)
     write_json(Path(snakemake.output.result), record(run, outcome, parameters, tokens, provenance, device))
+    checkpoint.remove()

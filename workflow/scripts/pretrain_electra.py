@@ -6,17 +6,22 @@ from tmft.jobs import job
 
 with job(snakemake):
     from tmft.devices import choose_device
-    from tmft.files import write_json
+    from tmft.files import file_sha256, files_sha256, release, write_json
     from tmft.pretraining.replaced_token_detection import pretrain
+    from tmft.resuming import Checkpoint
 
-    settings = snakemake.params.settings
-    metrics = pretrain(
-        Path(snakemake.input.corpus),
-        Path(snakemake.input.tokenizer),
-        Path(snakemake.output.generator),
-        Path(snakemake.output.discriminator),
-        settings,
-        settings["seed"],
-        choose_device(snakemake.config["device"], snakemake.threads),
-    )
-    write_json(Path(snakemake.output.metrics), metrics)
+    settings, result = snakemake.params.settings, Path(snakemake.output.metrics)
+    corpus, tokenizer = Path(snakemake.input.corpus), Path(snakemake.input.tokenizer)
+    device = choose_device(snakemake.config["device"], snakemake.threads)
+    identity = {
+        "settings": settings,
+        "corpus": file_sha256(corpus),
+        "tokenizer": files_sha256(tokenizer.iterdir()),
+        "code": snakemake.params.code,
+        "device": device.type,
+    }
+    checkpoint = Checkpoint(result, identity, snakemake.config["checkpoint_minutes"]["pretrain"])
+    folders = Path(snakemake.output.generator), Path(snakemake.output.discriminator)
+    write_json(result, pretrain(corpus, tokenizer, *folders, settings, settings["seed"], device, checkpoint))
+    checkpoint.remove()
+    release(map(Path, snakemake.output.snapshots))

@@ -6,17 +6,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from safetensors.torch import save
 from tokenizers.normalizers import Precompiled, Sequence
-from transformers import AutoTokenizer, DebertaV2Tokenizer, PreTrainedModel, PreTrainedTokenizerFast
+from transformers import AutoTokenizer, DebertaV2Tokenizer, PreTrainedTokenizerFast
 from transformers.convert_slow_tokenizer import SentencePieceExtractor
 
 from tmft.encoder import TruncatedEncoder, read_config
 from tmft.errors import InputError
 from tmft.files import atomic_folder, file_sha256, files_sha256, read_json, write_json
 from tmft.hub import download
+from tmft.weights import SAFETENSORS, save_model
 
-SAFETENSORS, PICKLE = "model.safetensors", "pytorch_model.bin"
+PICKLE = "pytorch_model.bin"
 VOCABULARY = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 SETTINGS = ("config.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "merges.txt")
 LIBRARIES = ("huggingface_hub", "safetensors", "tokenizers", "torch", "transformers")
@@ -42,7 +42,7 @@ def fetch_encoder(source: dict[str, Any], folder: Path, depth: int) -> dict[str,
         if layers != depth:
             raise InputError(f"{origin}: has {layers} layers, the config says {depth}; correct the encoder's depth")
         tokenizer = load_tokenizer(origin)
-        _save_model(TruncatedEncoder.load(origin, depth).model, partial)
+        save_model(TruncatedEncoder.load(origin, depth).model, partial)
         tokenizer.save_pretrained(partial)
         provenance = {
             "source": source,
@@ -119,14 +119,6 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
 def _character_map(model: Path) -> bytes:
     """The compiled normalisation in a SentencePiece model; empty if it has none."""
     return SentencePieceExtractor(str(model)).proto.normalizer_spec.precompiled_charsmap
-
-
-def _save_model(model: PreTrainedModel, folder: Path) -> None:
-    """Write config and weights; through Python, where a full disk is an OSError."""
-    model.config.architectures = [type(model).__name__]
-    model.config.save_pretrained(folder)
-    tensors = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
-    (folder / SAFETENSORS).write_bytes(save(tensors, {"format": "pt"}))
 
 
 def _content(folder: Path) -> set[Path]:

@@ -38,10 +38,10 @@ def job(snakemake: Any, online: bool = False) -> Iterator[None]:
         with _pulse(log, snakemake.output):
             yield
     except InputError as error:
-        _fail(snakemake.rule, log, str(error))
+        _fail(snakemake.rule, log, str(error), str(error))
     except Exception as error:
-        traceback.print_exc()
-        _fail(snakemake.rule, log, f"{type(error).__name__}: {' '.join(str(error).split())}")
+        message = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        _fail(snakemake.rule, log, message, traceback.format_exc())
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -67,7 +67,7 @@ def _pulse(log: Path, outputs: Iterable[str]) -> Iterator[None]:
         file.unlink(missing_ok=True)
 
 
-def _fail(rule: str, log: Path, message: str) -> None:
-    print(message, file=sys.stderr)
+def _fail(rule: str, log: Path, message: str, report: str) -> None:
     print(f"Error in rule {rule}: {message} (log: {log})", file=console)
+    print(report, file=sys.stderr)
     sys.exit(1)

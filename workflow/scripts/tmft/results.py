@@ -1,6 +1,5 @@
 """The result of a run as strict JSON: the only thing that later stages read of it."""
 
-import os
 import platform
 import traceback
 from collections.abc import Callable
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tmft.errors import InputError
-from tmft.files import atomic_file, file_sha256, read_json, write_json
+from tmft.files import atomic_file, checkpoint_file, file_sha256, read_json, release, waiting, write_json
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,6 +65,7 @@ def record(
         "metrics": outcome.metrics,
         "baseline": outcome.baseline,
         "best_epoch": outcome.best_epoch,
+        "micro_batch_size": outcome.micro_batch_size,
         "history": outcome.history,
         "parameters": parameters,
         "data": {
@@ -130,16 +130,18 @@ def make_in_turn(
 
     ``make(layer, seed, path)`` returns a result and writes the predictions of its run to ``path``. Both wait beside
     their final names, as ``*.finished``, until all are there, because Snakemake removes the outputs of a job that
-    fails. The next attempt takes up what waits, if its provenance is still the same.
+    fails. The next attempt takes up what waits, if its provenance is still the same. Once a result is there, the
+    checkpoint of its run goes.
     Raises InputError for the units that failed; their tracebacks are in the log.
     """
     failed = {}
     for ((layer, seed), provenance), output in zip(provenances.items(), outputs, strict=True):
-        result, predictions = map(_waiting, (output, predictions_file(output)))
-        if result.exists() and read_records(result)[0]["provenance"] == asdict(provenance):
+        result, predictions = map(waiting, (output, predictions_file(output)))
+        if _is_of(result, provenance):
             continue
         try:
             write_json(result, make(layer, seed, predictions))
+            checkpoint_file(output).unlink(missing_ok=True)
         except Exception as error:
             traceback.print_exc()
             failed[layer, seed] = error
@@ -149,12 +151,16 @@ def make_in_turn(
         others = "" if len(outputs) == 1 else f" ({len(failed)} of {len(outputs)} runs failed, the others are kept)"
         raise InputError(f"{problem}{others}") from error
     for output in outputs:
-        for final in (predictions_file(output), output):
-            os.replace(_waiting(final), final)
+        release([output, predictions_file(output)])
 
 
-def _waiting(final: Path) -> Path:
-    return final.with_name(f"{final.name}.finished")
+def _is_of(result: Path, provenance: Provenance) -> bool:
+    """Whether a result is there, whole, and of this provenance."""
+    try:
+        return result.exists() and read_records(result)[0]["provenance"] == asdict(provenance)
+    except InputError as error:
+        print(error)
+        return False
 
 
 def read_records(path: Path) -> list[dict[str, Any]]:
@@ -162,13 +168,9 @@ def read_records(path: Path) -> list[dict[str, Any]]:
 
     Raises InputError where it is cut short, no result, or of another format: its run has to be made again.
     """
-    remedy = f"remove {path} and run the same command again"
-    try:
-        content = read_json(path)
-    except ValueError as error:
-        raise InputError(f"{path}: not a whole JSON file; {remedy}") from error
+    content = read_json(path)
     records = content if isinstance(content, list) else [content]
     for one in records:
         if not isinstance(one, dict) or one.get("format") != FORMAT:
-            raise InputError(f"{path}: not a result of format {FORMAT}; {remedy}")
+            raise InputError(f"{path}: not a result of format {FORMAT}; remove it and run the same command again")
     return records

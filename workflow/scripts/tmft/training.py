@@ -2,12 +2,14 @@
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.optim.lr_scheduler import LambdaLR
 from transformers import get_linear_schedule_with_warmup
 
 from tmft.batching import distinct, encode
@@ -16,6 +18,7 @@ from tmft.memory import peak_mb, reset_peak
 from tmft.metrics import is_constant
 from tmft.objectives import OBJECTIVES, Objective
 from tmft.progress import progress
+from tmft.resuming import Checkpoint
 from tmft.tokens import TokenPairs, Tokens
 
 EVALUATED = ("validation", "test")
@@ -26,7 +29,8 @@ class Outcome:
     """What a run found: metrics by split (None where it collapsed), the history by epoch, sizes and costs.
 
     ``baseline`` is what a constant answer scores on the test split; ``predictions`` are those of its pairs, (n,), None
-    where no epoch gave anything to keep.
+    where no epoch gave anything to keep. ``micro_batch_size`` is how many pairs of a batch were trained on at once:
+    all, or as many as GPU memory held; None without training.
     """
 
     baseline: dict[str, float]
@@ -34,6 +38,7 @@ class Outcome:
     predictions: np.ndarray | None = None
     reason: str | None = None
     best_epoch: int | None = None
+    micro_batch_size: int | None = None
     history: list[dict[str, Any]] = field(default_factory=list)
     cost: dict[str, float] = field(default_factory=dict)
 
@@ -46,14 +51,59 @@ class Collapse(Exception):
     """Training or evaluation gave nothing that can be scored."""
 
 
+@dataclass
+class State:
+    """All that an epoch changes. ``best`` are the weights with the best validation score so far."""
+
+    model: nn.Module
+    optimiser: torch.optim.Optimizer
+    schedule: LambdaLR
+    shuffling: torch.Generator
+    outcome: Outcome
+    best_score: float = -math.inf
+    best: dict[str, Tensor] | None = None
+
+    def state_dict(self, device: torch.device) -> dict[str, Any]:
+        """What a checkpoint holds: this, and the random numbers that dropout is drawn from."""
+        return {
+            "stateful": {name: getattr(self, name).state_dict() for name in ("model", "optimiser", "schedule")},
+            "outcome": {name: getattr(self.outcome, name) for name in ("best_epoch", "micro_batch_size", "history")},
+            "best": self.best,
+            "best_score": self.best_score,
+            "shuffling": self.shuffling.get_state(),
+            "cpu": torch.get_rng_state(),
+            "cuda": torch.cuda.get_rng_state(device) if device.type == "cuda" else None,
+        }
+
+    def load_state_dict(self, state: dict[str, Any], device: torch.device) -> None:
+        """Go back to what ``state_dict`` returned on a device of the same type."""
+        for name, value in state["stateful"].items():
+            getattr(self, name).load_state_dict(value)
+        for name, value in state["outcome"].items():
+            setattr(self.outcome, name, value)
+        self.best, self.best_score = state["best"], state["best_score"]
+        self.shuffling.set_state(state["shuffling"])
+        torch.set_rng_state(state["cpu"])
+        if device.type == "cuda":
+            torch.cuda.set_rng_state(state["cuda"], device)
+
+
 def finetune(
-    encoder: TruncatedEncoder, tokens: Tokens, settings: dict[str, Any], seed: int, device: torch.device
+    encoder: TruncatedEncoder,
+    tokens: Tokens,
+    settings: dict[str, Any],
+    seed: int,
+    device: torch.device,
+    checkpoint: Checkpoint | None = None,
 ) -> Outcome:
     """Fine-tune a truncated encoder on the training pairs; the epoch with the best validation score is kept and scored.
 
     Every random choice (weights of the objective, order of the pairs, dropout) follows from ``seed``. Non-finite losses
     and constant predictions end as an outcome with status ``collapsed`` and a reason. The encoder is left with the kept
     weights, a collapsed one with the last.
+
+    A run goes on from its ``checkpoint`` and writes it at the end of epochs. On CPU, with the same number of threads,
+    what comes out does not depend on where it was stopped. Batches that do not fit into GPU memory are taken in parts.
     """
     started, final_seconds = time.perf_counter(), 0.0
     reset_peak(device)
@@ -68,23 +118,28 @@ def finetune(
     steps = settings["epochs"] * steps_an_epoch
     schedule = get_linear_schedule_with_warmup(optimiser, int(settings["warmup"] * steps), steps)
 
-    outcome = Outcome(objective.baseline(tokens.splits["test"].labels))
-    best_score, best_state = -math.inf, None
+    def loss_of(rows: Tensor) -> Tensor:
+        u, v = encode_pairs(encoder, train, rows.tolist(), tokens.pad_id, settings["precision"], device)
+        return objective.loss(u, v, targets[rows].to(device))
+
+    outcome = Outcome(objective.baseline(tokens.splits["test"].labels), micro_batch_size=settings["batch_size"])
+    state = State(model, optimiser, schedule, shuffling, outcome)
+    if checkpoint and (stopped := checkpoint.load()):
+        state.load_state_dict(stopped, device)
+        started -= sum(epoch["seconds"] for epoch in outcome.history)
+    epochs = range(len(outcome.history) + 1, settings["epochs"] + 1)
     try:
-        for epoch in progress(range(1, settings["epochs"] + 1), f"layer {encoder.layer} seed {seed}, epochs"):
+        for epoch in progress(epochs, f"layer {encoder.layer} seed {seed}, epochs"):
             epoch_started = time.perf_counter()
             model.train()
             losses = torch.zeros((), device=device)
             order = torch.randperm(len(train), generator=shuffling)
             for batch in progress(order.split(settings["batch_size"]), "steps"):
-                u, v = encode_pairs(encoder, train, batch.tolist(), tokens.pad_id, settings["precision"], device)
-                loss = objective.loss(u, v, targets[batch].to(device))
-                optimiser.zero_grad()
-                loss.backward()
+                loss, outcome.micro_batch_size = backward(loss_of, batch, outcome.micro_batch_size, optimiser)
                 torch.nn.utils.clip_grad_norm_(model.parameters(), settings["clip_norm"])
                 optimiser.step()
                 schedule.step()
-                losses += loss.detach()
+                losses += loss
             mean_loss = losses.item() / steps_an_epoch
             if not math.isfinite(mean_loss):
                 raise Collapse(f"the training loss of epoch {epoch} is {mean_loss}")
@@ -93,12 +148,14 @@ def finetune(
             evaluated = time.perf_counter()
             seconds = {"seconds": evaluated - epoch_started, "evaluation_seconds": evaluated - trained}
             outcome.history.append({"epoch": epoch, "loss": mean_loss, "validation": validation} | seconds)
-            if validation is not None and validation[objective.selection] > best_score:
-                best_score, outcome.best_epoch = validation[objective.selection], epoch
-                best_state = {name: value.detach().clone() for name, value in model.state_dict().items()}
-        if best_state is None:
+            if validation is not None and validation[objective.selection] > state.best_score:
+                state.best_score, outcome.best_epoch = validation[objective.selection], epoch
+                state.best = {name: value.detach().clone() for name, value in model.state_dict().items()}
+            if checkpoint and checkpoint.due and epoch < settings["epochs"]:
+                checkpoint.save(state.state_dict(device))
+        if state.best is None:
             raise Collapse("the predictions on validation are constant in every epoch")
-        model.load_state_dict(best_state)
+        model.load_state_dict(state.best)
         trained = time.perf_counter()
         outcome.metrics = {}
         for split in EVALUATED:
@@ -124,6 +181,30 @@ def finetune(
         "peak_memory_mb": peak_mb(device),
     }
     return outcome
+
+
+def backward(
+    loss_of: Callable[[Tensor], Tensor], rows: Tensor, size: int, optimiser: torch.optim.Optimizer
+) -> tuple[Tensor, int]:
+    """Leave the gradient of the mean loss over ``rows``, ``size`` of them at a time, half as many if memory runs out.
+
+    ``loss_of`` gives the mean over some rows; each part counts by its share. Returns the loss and the size that fitted.
+    Raises torch.OutOfMemoryError where GPU memory does not hold a single one.
+    """
+    while True:
+        optimiser.zero_grad()
+        try:
+            return sum(_add_gradient(len(part) / len(rows) * loss_of(part)) for part in rows.split(size)), size
+        except torch.OutOfMemoryError:
+            if size == 1:
+                raise
+        size = math.ceil(size / 2)
+        print(f"GPU memory does not hold the batch: {size} pairs at a time from here on")
+
+
+def _add_gradient(loss: Tensor) -> Tensor:
+    loss.backward()
+    return loss.detach()
 
 
 def evaluate_layers(

@@ -14,10 +14,17 @@ from tmft.pretraining import encoders, loop
 from tmft.pretraining.batches import Batch, Batches
 from tmft.pretraining.corpus import tokenise
 from tmft.pretraining.vocabulary import Vocabulary
+from tmft.resuming import Checkpoint
 
 
 def adapt(
-    corpus: Path, folder: Path, output: Path, settings: dict[str, Any], origin: dict[str, Any], device: torch.device
+    corpus: Path,
+    folder: Path,
+    output: Path,
+    settings: dict[str, Any],
+    origin: dict[str, Any],
+    device: torch.device,
+    checkpoint: Checkpoint | None = None,
 ) -> dict[str, Any]:
     """Train the encoder in ``folder`` on a text file, one sentence a line, and write it to ``output`` in the same form.
 
@@ -42,7 +49,13 @@ def adapt(
     steps = settings["epochs"] * len(batches)
     laid_out = {"steps": steps, "batches": settings["epochs"] * -(-len(text.lengths) // settings["batch_size"])}
     metrics = loop.train(
-        objective, batches, settings | {"steps": steps}, seed, device, scheduled=laid_out[settings["schedule"]]
+        objective,
+        batches,
+        settings | {"steps": steps},
+        seed,
+        device,
+        scheduled=laid_out[settings["schedule"]],
+        checkpoint=checkpoint,
     )
     encoders.save(encoder, tokenizer, output, origin)
     new = [f"head.{name}" for name, _ in objective.head.named_parameters()]

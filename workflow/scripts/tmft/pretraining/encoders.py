@@ -11,6 +11,7 @@ from tmft.errors import InputError
 from tmft.files import atomic_folder, files_sha256, write_json
 from tmft.pretraining.batches import Batch
 from tmft.pretraining.vocabulary import Vocabulary
+from tmft.weights import save_model
 
 
 def architecture(settings: dict[str, Any], vocabulary: Vocabulary) -> dict[str, Any]:
@@ -51,7 +52,7 @@ def cross_entropy(logits: Tensor, batch: Batch) -> Tensor:
 def save(encoder: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path, origin: dict[str, Any]) -> None:
     """Write an encoder folder: configuration, weights without heads, tokenizer, and provenance.json with ``origin``."""
     with atomic_folder(folder) as partial:
-        encoder.save_pretrained(partial)
+        save_model(encoder, partial)
         tokenizer.save_pretrained(partial)
         provenance = {"source": origin, "commit": None, "sha256": files_sha256(partial.iterdir())}
         write_json(partial / "provenance.json", provenance)

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -10,10 +10,25 @@ from torch import Tensor, nn
 
 from tmft.errors import InputError
 from tmft.pretraining.batches import Batch, Batches, derived_seed
+from tmft.pretraining.snapshots import Snapshots
 from tmft.progress import progress
+from tmft.resuming import Checkpoint
 
 POINTS = 20  # of the history
 CHECK = 100  # steps between two looks at the loss: each makes an accelerator wait
+
+
+@dataclass
+class Progress:
+    """What a run has seen and measured after some steps; ``records`` are the measures since the last of ``history``."""
+
+    steps: int = 0
+    seconds: float = 0.0
+    tokens: int = 0
+    maskable: int = 0
+    masked: int = 0
+    records: list[Tensor] = field(default_factory=list)
+    history: list[dict[str, float | None]] = field(default_factory=list)
 
 
 def train(
@@ -23,7 +38,8 @@ def train(
     seed: int,
     device: str | torch.device,
     scheduled: int | None = None,
-    after_step: Callable[[int, Batch], None] = lambda step, batch: None,
+    snapshots: Snapshots | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> dict[str, Any]:
     """Train ``objective`` for ``steps`` batches with AdamW, linear warm-up and linear decay to 0.
 
@@ -31,8 +47,8 @@ def train(
     and decay are laid out for, if it is not ``steps``.
 
     ``objective(batch)`` returns the loss and a dict of named measures, all scalar tensors. From one step to the next
-    only the objective, the optimiser and the records change; all else, random numbers too, follows from seed and step.
-    ``after_step(steps, batch)`` is told how many steps are done and what the last one saw.
+    only the objective, the optimiser, the snapshots and what Progress holds change; all else, random numbers too,
+    follows from seed and step. So a run goes on from its ``checkpoint`` as if it had never been stopped.
 
     Returns the means of the measures over the last 5 % of the steps; as ``history`` those over each 5 %; the tokens
     seen, without padding; the share of maskable tokens that were masked; and the seconds taken. A measure that a batch
@@ -43,9 +59,16 @@ def train(
     clip_norm = math.inf if settings["clip_norm"] is None else settings["clip_norm"]
     objective.to(device).train()
     optimiser = adamw(objective, settings)
-    history, records = [], []
-    tokens = maskable = masked = 0
-    for step in progress(range(steps), "Pre-training"):
+    run, stateful = Progress(), {"objective": objective, "optimiser": optimiser}
+    if snapshots:
+        stateful["snapshots"] = snapshots
+    if checkpoint and (stopped := checkpoint.load()):
+        run = Progress(**stopped["run"])
+        run.records = [record.to(device) for record in run.records]
+        started -= run.seconds
+        for name, part in stateful.items():
+            part.load_state_dict(stopped[name])
+    for step in progress(range(run.steps, steps), "Pre-training"):
         batch = batches[step]
         torch.manual_seed(derived_seed(seed, "model", step))
         loss, measures = accumulate(objective, batch, settings["batch_size"], device)
@@ -54,31 +77,36 @@ def train(
             group["lr"] = settings["learning_rate"] * schedule(step, scheduled or steps, settings["warmup"])
         optimiser.step()
         optimiser.zero_grad()
-        after_step(step + 1, batch)
+        run.steps = step + 1
+        if snapshots:
+            snapshots(run.steps, batch)
 
-        tokens += len(batch.tokens)
-        maskable += len(batch.maskable)
-        masked += len(batch.masked)
-        records.append(torch.stack(list(measures.values())).detach())
+        run.tokens += len(batch.tokens)
+        run.maskable += len(batch.maskable)
+        run.masked += len(batch.masked)
+        run.records.append(torch.stack(list(measures.values())).detach())
         part_ends = (step + 1) * POINTS // steps > step * POINTS // steps
         if part_ends or step % CHECK == 0:
             stop_if_diverged(step, loss, norm)
         if part_ends:
-            means = torch.stack(records).nanmean(0).tolist()
-            history.append(
+            means = torch.stack(run.records).nanmean(0).tolist()
+            run.history.append(
                 {"steps": step + 1} | {name: number_or_none(mean) for name, mean in zip(measures, means, strict=True)}
             )
-            records.clear()
-    return history[-1] | {
+            run.records.clear()
+        run.seconds = time.perf_counter() - started
+        if checkpoint and checkpoint.due and run.steps < steps:
+            checkpoint.save({"run": vars(run)} | {name: part.state_dict() for name, part in stateful.items()})
+    return run.history[-1] | {
         "sentences": len(batches.corpus.lengths),
         "sentences_truncated": batches.corpus.truncated,
         "newly_initialised": "all",
         "seed": seed,
         "settings": settings,
-        "tokens_seen": tokens,
-        "masked_share": masked / max(1, maskable),
-        "seconds": time.perf_counter() - started,
-        "history": history,
+        "tokens_seen": run.tokens,
+        "masked_share": run.masked / max(1, run.maskable),
+        "seconds": run.seconds,
+        "history": run.history,
     }
 
 

@@ -7,19 +7,27 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM
 
+from tmft.files import waiting
 from tmft.pretraining import encoders, flops, loop
 from tmft.pretraining.batches import Batch, Batches
 from tmft.pretraining.corpus import tokenise
 from tmft.pretraining.snapshots import Snapshots, snapshot_folder
 from tmft.pretraining.vocabulary import Vocabulary
+from tmft.resuming import Checkpoint
 
 
 def pretrain(
-    corpus: Path, tokenizer: Path, output: Path, settings: dict[str, Any], seed: int, device: str | torch.device
+    corpus: Path,
+    tokenizer: Path,
+    output: Path,
+    settings: dict[str, Any],
+    seed: int,
+    device: str | torch.device,
+    checkpoint: Checkpoint | None = None,
 ) -> dict[str, Any]:
     """Train a BERT encoder on a text file, one sentence a line, and write it to ``output`` as an encoder folder.
 
-    Beside ``output`` come the encoders after each of the ``snapshots`` (steps) of the settings.
+    The encoders after each of the ``snapshots`` (steps) of the settings wait beside ``output`` (files.waiting).
     Returns the metrics: ``mlm_loss`` (cross-entropy in nats a masked token) and what loop.train and Snapshots add.
     Raises InputError for a corpus without sentences, a tokenizer without mask or padding token, sizes that do not fit
     together, and a run that diverges.
@@ -35,10 +43,10 @@ def pretrain(
     origin = {"pretraining": "masked_language_modelling", "seed": seed}
 
     def save(step: int) -> None:
-        encoders.save(model.bert, loaded, snapshot_folder(output, step), origin | {"step": step})
+        encoders.save(model.bert, loaded, waiting(snapshot_folder(output, step)), origin | {"step": step})
 
     snapshots = Snapshots(settings["snapshots"], objective.flops, save)
-    metrics = loop.train(objective, batches, settings, seed, device, after_step=snapshots)
+    metrics = loop.train(objective, batches, settings, seed, device, snapshots=snapshots, checkpoint=checkpoint)
     encoders.save(model.bert, loaded, output, origin)
     return metrics | snapshots.metrics
 

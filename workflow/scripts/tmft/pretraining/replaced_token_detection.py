@@ -14,11 +14,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import AutoTokenizer, ElectraConfig, ElectraForMaskedLM, ElectraForPreTraining
 
+from tmft.files import waiting
 from tmft.pretraining import encoders, flops, loop
 from tmft.pretraining.batches import Batch, Batches
 from tmft.pretraining.corpus import tokenise
 from tmft.pretraining.snapshots import Snapshots, snapshot_folder
 from tmft.pretraining.vocabulary import Vocabulary
+from tmft.resuming import Checkpoint
 
 
 def pretrain(
@@ -29,11 +31,12 @@ def pretrain(
     settings: dict[str, Any],
     seed: int,
     device: str | torch.device,
+    checkpoint: Checkpoint | None = None,
 ) -> dict[str, Any]:
     """Train an ELECTRA pair on a text file, one sentence a line, and write both encoders to their folders.
 
     The generator differs from the discriminator in the sizes that ``settings["generator"]`` names.
-    Beside both come the encoders after each of the ``snapshots`` (steps) of the settings.
+    The encoders after each of the ``snapshots`` (steps) of the settings wait beside them (files.waiting).
     Returns the metrics: those of ReplacedTokenDetection and what loop.train and Snapshots add.
     Raises InputError for a corpus without sentences, a tokenizer without mask or padding token, sizes that do not fit
     together, and a run that diverges.
@@ -58,10 +61,10 @@ def pretrain(
 
     def save(step: int) -> None:
         for encoder, folder in parts:
-            encoders.save(encoder, loaded, snapshot_folder(folder, step), origin | {"step": step})
+            encoders.save(encoder, loaded, waiting(snapshot_folder(folder, step)), origin | {"step": step})
 
     snapshots = Snapshots(settings["snapshots"], pair.flops, save)
-    metrics = loop.train(pair, batches, settings, seed, device, after_step=snapshots)
+    metrics = loop.train(pair, batches, settings, seed, device, snapshots=snapshots, checkpoint=checkpoint)
     for encoder, folder in parts:
         encoders.save(encoder, loaded, folder, origin)
     return metrics | snapshots.metrics

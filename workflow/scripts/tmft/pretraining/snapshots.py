@@ -17,6 +17,8 @@ class Snapshots:
     """Called after each step of a run: adds up its FLOPs, and calls ``save(step)`` after each of ``steps``.
 
     ``count(batch)`` are the FLOPs of a step on a batch. Saving must not touch weights or random numbers.
+
+    What is saved waits for the end of the run (files.waiting), so that it is still there when a stopped run goes on.
     """
 
     def __init__(self, steps: Collection[int], count: Callable[["Batch"], int], save: Callable[[int], None]):
@@ -34,3 +36,9 @@ class Snapshots:
     def metrics(self) -> dict[str, Any]:
         """The FLOPs of the whole run, and of each snapshot up to its step."""
         return {"flops": self.flops, "snapshots": self.taken}
+
+    def state_dict(self) -> dict[str, Any]:
+        return self.metrics
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.flops, self.taken = state["flops"], state["snapshots"]
