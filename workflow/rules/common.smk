@@ -351,14 +351,26 @@ def finetuned_folders(wildcards, encoder):
     return [f"data/finetuned/{run}/layer{layer}/seed{wildcards.seed}" for layer in range(layers)]
 
 
+def curve_runs(wildcards, layers=None):
+    """All seeds of a recipe, an encoder and these layers of it (None is all) on a task."""
+    experiment.check_objective(wildcards.task, wildcards.recipe)
+    return list(experiment.runs(wildcards.task, [wildcards.recipe], [wildcards.encoder], layers))
+
+
+def curve_labels(wildcards):
+    """The labels of encoder, recipe and task, and the metric that counts."""
+    kinds = {kind: getattr(experiment, kind)(wildcards[kind])["label"] for kind in ("encoder", "recipe", "task")}
+    return kinds | {"metric": experiment.metrics(wildcards.task)[0]}
+
+
 def choosing_runs(wildcards):
     """The runs among which an export is chosen: all seeds of its layer, or of all layers."""
     if experiment.recipe(wildcards.recipe)["kind"] == "frozen":
         raise InputError(f"recipe '{wildcards.recipe}' trains nothing; export a recipe of kind finetune")
-    layers = None if wildcards.exported == "best" else [int(wildcards.exported)]
-    for layer in layers or []:
-        experiment.check_layer(wildcards.encoder, layer)
-    return list(experiment.runs(wildcards.task, [wildcards.recipe], [wildcards.encoder], layers))
+    if wildcards.exported == "best":
+        return curve_runs(wildcards)
+    experiment.check_layer(wildcards.encoder, int(wildcards.exported))
+    return curve_runs(wildcards, [int(wildcards.exported)])
 
 
 def exported_run(wildcards):

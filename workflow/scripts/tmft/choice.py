@@ -18,8 +18,8 @@ def choose_run(runs: pd.DataFrame, metric: str) -> dict[str, Any]:
     """The best layer among ``runs`` (of `tmft.tables`, one curve) and the best seed of that layer.
 
     The layer is the one that Tables choose (`best_layers`); the seed has the highest validation score, of equal ones
-    the lowest. ``scores`` are mean, sd, n and collapsed of each split and metric over the seeds of that layer, ``seeds``
-    the validation score of each seed, None where it collapsed.
+    the lowest. ``seeds`` are that layer's validation scores, None where one collapsed; ``scores`` are mean, sd, n and
+    collapsed over its seeds, by split and metric.
     Raises InputError where every run collapsed.
     """
     summary = summarise(runs)

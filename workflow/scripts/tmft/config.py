@@ -127,6 +127,8 @@ class Experiment:
         match figure["kind"]:
             case "layer_curve":
                 yield from self.runs(figure["task"], figure["recipes"], figure["encoders"], figure["layers"])
+            case "cost_curve":
+                yield from self.runs(figure["task"], [figure["recipe"]], figure["encoders"])
             case "pareto":
                 encoders = [encoder for family in figure["families"].values() for encoder in family]
                 yield from self.runs(figure["task"], [figure["recipe"]], encoders)

@@ -1,4 +1,4 @@
-"""The truncated encoder as others load it: a sentence-transformers folder, and an ONNX graph with the pooling inside."""
+"""The truncated encoder as others load it: a folder of sentence-transformers, and an ONNX graph with the pooling."""
 
 from pathlib import Path
 

@@ -18,7 +18,7 @@ tags: [sentence-transformers, sentence-similarity, feature-extraction]
 
 # {label}, layer {layer}, fine-tuned on {task}
 
-{label}, cut after layer {layer} of {depth} (0 is the embeddings) and fine-tuned by truncated model fine-tuning ({paper}).
+{label}, cut after layer {layer} of {depth} (0 is the embeddings), by truncated model fine-tuning ({paper}).
 A sentence's vector is the mean over its tokens, at most {max_length}; two vectors are compared by cosine similarity.
 
 ## Use
@@ -42,7 +42,7 @@ Of this encoder (seed {seed}, the best of its layer on validation), and over all
 | --- | --- | ---: | ---: | --- |
 {scores}
 
-The vectors differ from those that were scored by at most {sentence_transformers:.1e} (sentence-transformers) and {onnx:.1e} (ONNX).
+The vectors differ from those that were scored by at most {sentence_transformers:.1e}, those of ONNX by {onnx:.1e}.
 {note}
 ## Sizes
 
@@ -68,14 +68,14 @@ The vectors differ from those that were scored by at most {sentence_transformers
 
 ## Licence
 
-These weights are derived from those of {label} and from the data above: the licences of both hold. Look up the encoder's
-where it comes from; this repository does not know it.
+These weights are derived from those of {label} and from the data above: the licences of both hold. The encoder's is
+not known here; look it up where the encoder comes from.
 """
 
 NOTES = {
     "cosine_regression": "",
     "cosine_logit": "A pair counts as positive from the cosine on that gave the best F1 on validation.\n",
-    "difference_classification": "The linear classifier over [u; v; |u - v|] that gave these scores is not part of it.\n",
+    "difference_classification": "The linear classifier over [u; v; |u - v|] behind these scores is not included.\n",
 }
 """What a reader of the scores should know, by objective."""
 
