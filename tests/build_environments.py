@@ -16,10 +16,10 @@ import pytest
 import yaml
 
 from conda_stand_in import install
-from deepl_stand_in import StandIn, serving
 from test_environments import STAGES, pins
 from test_pipeline import CONFIG
 from tiny import tiny_encoder
+from tmft.deepl_stand_in import StandIn, serving
 from tmft.files import read_json
 
 EXPERIMENT = """

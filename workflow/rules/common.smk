@@ -17,6 +17,7 @@ from tmft.code import code_hash
 from tmft.config import START_SEED, load
 from tmft.deepl_access import auth_key
 from tmft.errors import InputError
+from tmft.files import read_json
 from tmft.pretraining.snapshots import snapshot_folder
 from tmft.results import predictions_file, read_records
 
@@ -363,6 +364,74 @@ def finetuned_folders(wildcards, encoder, *others):
     layers = min(experiment.layers(key)[-1] for key in (encoder, *others)) + 1
     run = f"{wildcards.task}/{wildcards.recipe}/{encoder}"
     return [f"data/finetuned/{run}/layer{layer}/seed{wildcards.seed}" for layer in range(layers)]
+
+
+def curve_runs(wildcards, layers=None):
+    """All seeds of a recipe, an encoder and these layers of it (None is all) on a task."""
+    experiment.check_objective(wildcards.task, wildcards.recipe)
+    return list(experiment.runs(wildcards.task, [wildcards.recipe], [wildcards.encoder], layers))
+
+
+def curve_labels(wildcards):
+    """The labels of encoder, recipe and task, and the metric that counts."""
+    kinds = {kind: getattr(experiment, kind)(wildcards[kind])["label"] for kind in ("encoder", "recipe", "task")}
+    return kinds | {"metric": experiment.metrics(wildcards.task)[0]}
+
+
+def choosing_runs(wildcards):
+    """The runs among which an export is chosen: all seeds of its layer, or of all layers."""
+    if experiment.recipe(wildcards.recipe)["kind"] == "frozen":
+        raise InputError(f"recipe '{wildcards.recipe}' trains nothing; export a recipe of kind finetune")
+    if wildcards.exported == "best":
+        return curve_runs(wildcards)
+    experiment.check_layer(wildcards.encoder, int(wildcards.exported))
+    return curve_runs(wildcards, [int(wildcards.exported)])
+
+
+def exported_run(wildcards):
+    """The weights of the run that an export is made of, and its result."""
+    choice = read_json(Path(checkpoints.choose_run.get(**wildcards).output[0]))
+    run = "{task}/{recipe}/{encoder}".format(**wildcards) + f"/layer{choice['layer']}/seed{choice['seed']}"
+    return {"weights": f"data/finetuned/{run}", "result": f"results/finetuned/{run}.json"}
+
+
+def card_facts(wildcards):
+    """What a model card says of encoder and task beyond the result of the run."""
+    encoder, task = experiment.encoder(wildcards.encoder), experiment.task(wildcards.task)
+    kept = {key: encoder[key] for key in ("hub", "path", "package", "pretraining", "part") if key in encoder}
+    return {
+        "label": encoder["label"],
+        "depth": encoder["depth"],
+        "encoder": kept,
+        "task": task["label"],
+        "objective": task["objective"],
+        "metrics": list(experiment.metrics(wildcards.task)),
+    } | data_origin(wildcards.task)
+
+
+def data_origin(task):
+    """Where a task's pairs are from and under which terms."""
+    match experiment.task(task):
+        case {"source": source}:
+            files = ", ".join(file["url"] for file in source_files(experiment.source(task)).values())
+            return {"data": f"{source}: {files}", "licence": experiment.source(task)["licence"]}
+        case {"translation": translation}:
+            original = data_origin(translation["from"])
+            return original | {"data": f"{original['data']}, translated into {translation['target']} by DeepL"}
+        case {"scenes": _}:
+            return {"data": "the synthetic language of scenes", "licence": "none needed, the sentences are generated"}
+
+
+def cost_tables(name):
+    """The tables of layers that a cost curve is drawn from."""
+    figure = experiment.figure(name)
+    return [f"results/export/{figure['task']}/{figure['recipe']}/{key}/layers.csv" for key in figure["encoders"]]
+
+
+def cost_curve(name):
+    """Title, task and the labels of the encoders of a cost curve."""
+    figure = experiment.figure(name)
+    return {"title": figure["title"], "encoders": labels("encoders", figure["encoders"])} | task_label(figure["task"])
 
 
 def reproduced_experiment():

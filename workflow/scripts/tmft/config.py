@@ -129,6 +129,8 @@ class Experiment:
                 yield from self.runs(
                     figure["task"], figure["recipes"], figure["encoders"], figure["seeds"], figure["layers"]
                 )
+            case "cost_curve":
+                yield from self.runs(figure["task"], [figure["recipe"]], figure["encoders"])
             case "pareto":
                 encoders = [encoder for family in figure["families"].values() for encoder in family]
                 yield from self.runs(figure["task"], [figure["recipe"]], encoders, figure["seeds"])

@@ -37,17 +37,17 @@ def pareto_points(summary: pd.DataFrame, families: dict[str, dict[str, str]], me
         parts.append(rows.assign(label=[encoders[key] for key in rows["encoder"]]))
     points = pd.concat(parts, ignore_index=True).rename(columns={f"test_{metric}": "mean", f"test_{metric}_sd": "sd"})
     best = points[(points["row"] == "best") & points["mean"].notna()]
-    points["front"] = points.index.isin(best.index[_on_front(best)])
+    points["front"] = points.index.isin(best.index[on_front(best, "parameters", "mean")])
     columns = ["family", "encoder", "label", "row", "layer", "parameters", "mean", "sd", "n", "collapsed", "front"]
     return points[columns]
 
 
-def _on_front(points: pd.DataFrame) -> list[bool]:
-    """Whether no other point is at least as good in both and better in one."""
-    values = list(zip(points["parameters"], points["mean"], strict=True))
+def on_front(points: pd.DataFrame, cost: str, score: str) -> list[bool]:
+    """Whether no other point is at least as good in both columns, ``cost`` and ``score``, and better in one."""
+    values = list(zip(points[cost], points[score], strict=True))
     return [
-        not any(size <= own_size and score >= own and (size, score) != (own_size, own) for size, score in values)
-        for own_size, own in values
+        not any(less <= own_cost and more >= own and (less, more) != (own_cost, own) for less, more in values)
+        for own_cost, own in values
     ]
 
 

@@ -1,0 +1,16 @@
+"""Choose the run whose weights are exported."""
+
+from pathlib import Path
+
+from tmft.jobs import job
+
+with job(snakemake):
+    from tmft.choice import check_exportable, choose_run
+    from tmft.files import write_json
+    from tmft.results import read_records
+    from tmft.tables import tabulate_runs
+
+    records = (record for path in snakemake.input.results for record in read_records(Path(path)))
+    choice = choose_run(tabulate_runs(records, snakemake.params.runs), snakemake.params.metric)
+    check_exportable(Path(snakemake.input.encoder), choice["layer"])
+    write_json(Path(snakemake.output[0]), choice)
