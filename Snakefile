@@ -7,6 +7,9 @@ min_version("9.0")
 configfile: "config.yaml"
 
 
+report: "workflow/report/experiment.rst"
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/translation.smk"
@@ -15,6 +18,7 @@ include: "workflow/rules/finetune.smk"
 include: "workflow/rules/analysis.smk"
 include: "workflow/rules/similarity.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/report.smk"
 
 
 onstart:
@@ -25,7 +29,9 @@ rule all:
     default_target: True
     input:
         expand("figures/{figure}.pdf", figure=config["figures"]),
+        expand("figures/{figure}.html", figure=figures_of("layer_curve")),
         expand("results/tables/{table}.csv", table=config["tables"]),
         "results/reproduction.md",
         expand("results/data/{task}.json", task=config["tasks"]),
+        "results/data.csv",
         expand("results/data/corpus-{corpus}.json", corpus=config["corpora"]),

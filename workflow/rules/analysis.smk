@@ -28,7 +28,12 @@ rule write_table:
     input:
         "results/tables/{table}_summary.csv",
     output:
-        csv="results/tables/{table}.csv",
+        csv=report(
+            "results/tables/{table}.csv",
+            caption="../report/table.rst",
+            category="Tables",
+            labels=lambda wildcards: {"table": config["tables"][wildcards.table]["title"]},
+        ),
         markdown="results/tables/{table}.md",
         latex="results/tables/{table}.tex",
     log:
@@ -54,7 +59,12 @@ rule report_reproduction:
     input:
         reproduction_results,
     output:
-        csv="results/reproduction.csv",
+        csv=report(
+            "results/reproduction.csv",
+            caption="../report/reproduction.rst",
+            category="Reproduction",
+            labels={"table": "the paper's numbers"},
+        ),
         markdown="results/reproduction.md",
     log:
         "logs/report_reproduction.log",

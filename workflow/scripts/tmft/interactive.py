@@ -1,0 +1,136 @@
+"""Layer curves to look into with the mouse: one HTML page each, which needs no other file and no network."""
+
+import pandas as pd
+from bokeh.embed import file_html
+from bokeh.layouts import column
+from bokeh.models import (
+    BasicTicker,
+    ColumnDataSource,
+    DataTable,
+    Div,
+    HoverTool,
+    Legend,
+    LegendItem,
+    NumberFormatter,
+    Span,
+    StringFormatter,
+    TableColumn,
+)
+from bokeh.plotting import figure
+from bokeh.resources import INLINE
+
+from tmft.plots import COLOURS
+
+WIDTH, ROW_HEIGHT = 980, 25  # pixels
+BOKEH_MARKERS = ["circle", "square", "triangle", "diamond", "inverted_triangle", "plus", "x"]
+TOOLTIPS = [
+    ("line", "@line"),
+    ("layer", "@layer"),
+    ("mean", "@mean{0.00} ± @sd{0.00}"),
+    ("by seed", "@values"),
+    ("best epoch by seed", "@epochs"),
+    ("seconds, all seeds", "@seconds{0,0.0}"),
+    ("parameters", "@millions{0.00} million"),
+]
+COLUMNS = {  # head, number format, width in pixels
+    "line": ("Line", None, 180),
+    "layer": ("Layer", "0", 60),
+    "millions": ("Parameters (M)", "0.00", 110),
+    "mean": ("Mean", "0.00", 70),
+    "sd": ("SD", "0.00", 60),
+    "values": ("By seed", None, 250),
+    "epochs": ("Best epoch by seed", None, 150),
+    "seconds": ("Seconds", "0,0.0", 90),
+}
+
+
+def point_details(points: pd.DataFrame, runs: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """``points`` of ``plots.layer_curve_points`` with the single runs behind each.
+
+    ``runs`` is a table of ``tmft.tables``. Adds values and best epochs by seed as text ("0: 42.13, 1: collapsed"), the
+    seconds of all seeds together, and the parameters in millions.
+    """
+    own = runs[(runs["split"] == "test") & (runs["metric"] == metric)]
+    behind = own.groupby(["encoder", "recipe", "layer"])
+    details = [
+        {
+            "values": _by_seed(runs["seed"], [_score(value) for value in runs["value"]]),
+            "epochs": _by_seed(runs["seed"], runs["best_epoch"]),
+            "seconds": runs["seconds"].sum(),
+        }
+        for runs in (behind.get_group(key) for key in zip(points["encoder"], points["recipe"], points["layer"], strict=True))
+    ]
+    return points.assign(**pd.DataFrame(details, index=points.index), millions=points["parameters"] / 1e6)
+
+
+def layer_curve_page(
+    details: pd.DataFrame, single: pd.DataFrame, title: str, ylabel: str, baseline: str
+) -> str:
+    """The page: the drawing of ``plots.draw_layer_curve``, what is behind a point where the mouse is, and a table of
+    ``details`` that a click on a column's head sorts. A click on the legend hides a line."""
+    plot = figure(
+        width=WIDTH, height=460, title=title, x_axis_label="Layer", y_axis_label=ylabel, tools="pan,box_zoom,reset,save"
+    )
+    items, hovered = [], []
+    for place, (line, own) in enumerate(details.groupby("line", sort=False)):
+        look = {"color": COLOURS[place % len(COLOURS)]}
+        marker = BOKEH_MARKERS[place % len(BOKEH_MARKERS)]
+        low, high = own["mean"] - own["sd"], own["mean"] + own["sd"]
+        source = ColumnDataSource(own)
+        seeds = single[single["line"] == line]
+        means = plot.scatter("layer", "mean", source=source, marker=marker, size=9, **look)
+        drawn = [
+            plot.varea(own["layer"], low, high, alpha=0.15, **look),
+            plot.line("layer", "mean", source=source, line_width=2, **look),
+            plot.scatter(seeds["layer"], seeds["value"], size=4, alpha=0.6, **look),
+            means,
+        ]
+        items.append(LegendItem(label=line, renderers=drawn))
+        hovered.append(means)
+    for score in details["baseline"].dropna().unique():
+        plot.add_layout(Span(location=score, dimension="width", line_color="grey", line_dash="dashed"))
+    plot.add_tools(HoverTool(renderers=hovered, tooltips=TOOLTIPS))
+    legend = Legend(items=items, click_policy="hide", ncols=4, location="center", border_line_color=None, spacing=24)
+    plot.add_layout(legend, "below")
+    plot.xaxis.ticker = BasicTicker(min_interval=1, num_minor_ticks=0)
+    plot.yaxis.minor_tick_line_color = None
+    plot.axis.axis_label_text_font_style = "normal"
+    plot.title.text_font_size = "16px"
+    plot.toolbar.logo = None
+    table = DataTable(
+        source=ColumnDataSource(details[list(COLUMNS)]),
+        columns=[
+            TableColumn(field=field, title=head, width=width, formatter=_formatter(number))
+            for field, (head, number, width) in COLUMNS.items()
+        ],
+        width=WIDTH,
+        height=ROW_HEIGHT * (len(details) + 2),
+        row_height=ROW_HEIGHT,
+        index_position=None,
+        reorderable=False,
+    )
+    return file_html(column(plot, Div(text=_note(baseline)), table), INLINE, title=title)
+
+
+def _formatter(number: str | None) -> StringFormatter:
+    if number is None:
+        return StringFormatter()
+    return NumberFormatter(format=number, nan_format="-", text_align="right")
+
+
+def _note(baseline: str) -> str:
+    grey = f" Dashed: {baseline}." if baseline else ""
+    return (
+        "Band: one standard deviation over seeds; small dots: single seeds."
+        f"{grey} Point at a mean to see its runs, click a line in the legend to hide it, click a column to sort by it."
+    )
+
+
+def _by_seed(seeds: pd.Series, values: pd.Series | list[str]) -> str:
+    """Values with their seeds, or the only value as it is where there is no seed."""
+    pairs = zip(seeds, values, strict=True)
+    return ", ".join(str(value) if pd.isna(seed) else f"{seed:.0f}: {value}" for seed, value in pairs)
+
+
+def _score(value: float) -> str:
+    return "collapsed" if pd.isna(value) else f"{100 * value:.2f}"
