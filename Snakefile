@@ -29,9 +29,8 @@ rule all:
     default_target: True
     input:
         expand("figures/{figure}.pdf", figure=config["figures"]),
-        expand("figures/{figure}.html", figure=figures_of("layer_curve")),
         expand("results/tables/{table}.csv", table=config["tables"]),
         "results/reproduction.md",
         expand("results/data/{task}.json", task=config["tasks"]),
-        "results/data.csv",
         expand("results/data/corpus-{corpus}.json", corpus=config["corpora"]),
+        report_pages(),

@@ -28,12 +28,7 @@ rule write_table:
     input:
         "results/tables/{table}_summary.csv",
     output:
-        csv=report(
-            "results/tables/{table}.csv",
-            caption="../report/table.rst",
-            category="Tables",
-            labels=lambda wildcards: {"table": config["tables"][wildcards.table]["title"]},
-        ),
+        csv="results/tables/{table}.csv",
         markdown="results/tables/{table}.md",
         latex="results/tables/{table}.tex",
     log:
@@ -59,12 +54,7 @@ rule report_reproduction:
     input:
         reproduction_results,
     output:
-        csv=report(
-            "results/reproduction.csv",
-            caption="../report/reproduction.rst",
-            category="Reproduction",
-            labels={"table": "the paper's numbers"},
-        ),
+        csv="results/reproduction.csv",
         markdown="results/reproduction.md",
     log:
         "logs/report_reproduction.log",

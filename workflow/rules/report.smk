@@ -1,4 +1,25 @@
-# What the report shows beyond figures and tables: pages to look into, the data at a glance.
+# Pages of the report beside the drawings: curves to look into, and tables.
+
+
+class Page(NamedTuple):
+    """A table that the report shows."""
+
+    table: str  # its path without the ending
+    category: str
+    title: object  # a function of the wildcards
+
+
+PAGES = {
+    "table": Page("results/tables/{table}", "Tables", lambda wildcards: config["tables"][wildcards.table]["title"]),
+    "reproduction": Page("results/reproduction", "Reproduction", lambda wildcards: "The paper's numbers and ours"),
+    "data": Page("results/data", "Data", lambda wildcards: "The pairs of each task"),
+}
+
+
+def report_pages():
+    """All pages of the experiment."""
+    curves = expand("figures/{figure}.html", figure=figures_of("layer_curve"))
+    return curves + expand([f"{page.table}.html" for page in PAGES.values()], table=config["tables"])
 
 
 rule draw_interactive_curve:
@@ -10,7 +31,7 @@ rule draw_interactive_curve:
             "figures/{figure}.html",
             caption="../report/interactive_curve.rst",
             category="Figures",
-            labels=figure_labels("to look into"),
+            labels=figure_labels("interactive"),
         ),
     log:
         "logs/draw_interactive_curve/{figure}.log",
@@ -35,7 +56,7 @@ rule tabulate_data_reports:
     input:
         expand("results/data/{task}.json", task=config["tasks"]),
     output:
-        report("results/data.csv", caption="../report/data.rst", category="Data", labels={"table": "all tasks"}),
+        "results/data.csv",
     log:
         "logs/tabulate_data_reports.log",
     benchmark:
@@ -51,3 +72,36 @@ rule tabulate_data_reports:
         code=code("tabulate_data_reports"),
     script:
         "../scripts/tabulate_data_reports.py"
+
+
+for name, shown in PAGES.items():
+
+    rule:
+        name:
+            f"show_{name}"
+        input:
+            f"{shown.table}.csv",
+        output:
+            report(
+                f"{shown.table}.html",
+                caption=f"../report/{name}.rst",
+                category=shown.category,
+                labels=lambda wildcards, title=shown.title: {"table": title(wildcards)},
+            ),
+        log:
+            f"logs/show_table/{shown.table}.log",
+        benchmark:
+            f"logs/show_table/{shown.table}.tsv"
+        wildcard_constraints:
+            table=one_of(config["tables"]),
+        conda:
+            "../../envs/analysis.yaml"
+        threads: 1
+        resources:
+            mem_mb=1000,
+            runtime=10,
+        params:
+            title=shown.title,
+            code=code("show_table"),
+        script:
+            "../scripts/show_table.py"

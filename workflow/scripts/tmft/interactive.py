@@ -1,27 +1,14 @@
 """Layer curves to look into with the mouse: one HTML page each, which needs no other file and no network."""
 
 import pandas as pd
-from bokeh.embed import file_html
-from bokeh.layouts import column
-from bokeh.models import (
-    BasicTicker,
-    ColumnDataSource,
-    DataTable,
-    Div,
-    HoverTool,
-    Legend,
-    LegendItem,
-    NumberFormatter,
-    Span,
-    StringFormatter,
-    TableColumn,
-)
+from bokeh.embed import components
+from bokeh.models import BasicTicker, ColumnDataSource, HoverTool, Legend, LegendItem, Span
 from bokeh.plotting import figure
-from bokeh.resources import INLINE
+from bokeh.resources import Resources
 
+from tmft.pages import page, sortable_table
 from tmft.plots import COLOURS
 
-WIDTH, ROW_HEIGHT = 980, 25  # pixels
 BOKEH_MARKERS = ["circle", "square", "triangle", "diamond", "inverted_triangle", "plus", "x"]
 TOOLTIPS = [
     ("line", "@line"),
@@ -32,15 +19,15 @@ TOOLTIPS = [
     ("seconds, all seeds", "@seconds{0,0.0}"),
     ("parameters", "@millions{0.00} million"),
 ]
-COLUMNS = {  # head, number format, width in pixels
-    "line": ("Line", None, 180),
-    "layer": ("Layer", "0", 60),
-    "millions": ("Parameters (M)", "0.00", 110),
-    "mean": ("Mean", "0.00", 70),
-    "sd": ("SD", "0.00", 60),
-    "values": ("By seed", None, 250),
-    "epochs": ("Best epoch by seed", None, 150),
-    "seconds": ("Seconds", "0,0.0", 90),
+COLUMNS = {
+    "line": "line",
+    "layer": "layer",
+    "millions": "parameters (millions)",
+    "mean": "mean",
+    "sd": "sd",
+    "values": "by seed",
+    "epochs": "best epoch by seed",
+    "seconds": "seconds",
 }
 
 
@@ -58,18 +45,22 @@ def point_details(points: pd.DataFrame, runs: pd.DataFrame, metric: str) -> pd.D
             "epochs": _by_seed(runs["seed"], runs["best_epoch"]),
             "seconds": runs["seconds"].sum(),
         }
-        for runs in (behind.get_group(key) for key in zip(points["encoder"], points["recipe"], points["layer"], strict=True))
+        for runs in (
+            behind.get_group(key) for key in zip(points["encoder"], points["recipe"], points["layer"], strict=True)
+        )
     ]
     return points.assign(**pd.DataFrame(details, index=points.index), millions=points["parameters"] / 1e6)
 
 
-def layer_curve_page(
-    details: pd.DataFrame, single: pd.DataFrame, title: str, ylabel: str, baseline: str
-) -> str:
+def layer_curve_page(details: pd.DataFrame, single: pd.DataFrame, title: str, ylabel: str, baseline: str) -> str:
     """The page: the drawing of ``plots.draw_layer_curve``, what is behind a point where the mouse is, and a table of
     ``details`` that a click on a column's head sorts. A click on the legend hides a line."""
     plot = figure(
-        width=WIDTH, height=460, title=title, x_axis_label="Layer", y_axis_label=ylabel, tools="pan,box_zoom,reset,save"
+        height=460,
+        sizing_mode="stretch_width",
+        x_axis_label="Layer",
+        y_axis_label=ylabel,
+        tools="pan,box_zoom,reset,save",
     )
     items, hovered = [], []
     for place, (line, own) in enumerate(details.groupby("line", sort=False)):
@@ -95,27 +86,11 @@ def layer_curve_page(
     plot.xaxis.ticker = BasicTicker(min_interval=1, num_minor_ticks=0)
     plot.yaxis.minor_tick_line_color = None
     plot.axis.axis_label_text_font_style = "normal"
-    plot.title.text_font_size = "16px"
     plot.toolbar.logo = None
-    table = DataTable(
-        source=ColumnDataSource(details[list(COLUMNS)]),
-        columns=[
-            TableColumn(field=field, title=head, width=width, formatter=_formatter(number))
-            for field, (head, number, width) in COLUMNS.items()
-        ],
-        width=WIDTH,
-        height=ROW_HEIGHT * (len(details) + 2),
-        row_height=ROW_HEIGHT,
-        index_position=None,
-        reorderable=False,
-    )
-    return file_html(column(plot, Div(text=_note(baseline)), table), INLINE, title=title)
-
-
-def _formatter(number: str | None) -> StringFormatter:
-    if number is None:
-        return StringFormatter()
-    return NumberFormatter(format=number, nan_format="-", text_align="right")
+    script, drawing = components(plot)
+    table = sortable_table(details[list(COLUMNS)].rename(columns=COLUMNS))
+    library = Resources(mode="inline", components=["bokeh"]).render()
+    return page(title, f"{drawing}\n<p>{_note(baseline)}</p>\n{table}\n{script}", library)
 
 
 def _note(baseline: str) -> str:

@@ -21,8 +21,8 @@ FEWEST = 2  # pairs of a split: a correlation needs two
 def read_own_pairs(path: Path, source: dict[str, Any], label_range: list[float]) -> pd.DataFrame:
     """The table of pairs; the pair_id is split and line, as in ``train-12``, or ``line-12`` where splits are drawn.
 
-    ``source`` is a task's ``csv`` in the configuration: the words of its ``labels``, if they are classes, and ``shares``
-    and ``seed`` of the splits, used where the file has no column of this name.
+    ``source`` is a task's ``csv`` in the configuration: its ``labels``, if they are classes; ``shares`` and ``seed``
+    of the splits, which are drawn where the file has no column split.
 
     Raises InputError naming file and line: a column that is missing, a split of fewer than two pairs, and what
     ``read_delimited`` refuses.
@@ -31,8 +31,8 @@ def read_own_pairs(path: Path, source: dict[str, Any], label_range: list[float])
     missing = [column for column in NEEDED if columns.count(column) != 1]
     if missing:
         raise InputError(
-            f"{path}: line 1 does not name the column '{missing[0]}' just once; it should name sentence1, sentence2, label "
-            "and, where splits are given, split, separated by commas"
+            f"{path}: line 1 does not name '{missing[0]}' once; it should name the columns sentence1, sentence2, label "
+            "and, where splits are given, split, with commas between them"
         )
     reading = {"separator": ",", "quoting": "csv", "header": True, "encoding": ENCODING, "columns": columns}
     reading |= {column: column for column in NEEDED}
@@ -47,8 +47,8 @@ def read_own_pairs(path: Path, source: dict[str, Any], label_range: list[float])
     for split in SPLITS:
         if sizes[split] < FEWEST:
             raise InputError(
-                f"{path}: {sizes[split]} of {len(pairs)} pairs are for {split}, which needs {FEWEST}; add pairs, or say "
-                "in a column split whose each one is (drawn splits keep all pairs of a sentence together)"
+                f"{path}: {sizes[split]} of {len(pairs)} pairs are for {split}, which needs {FEWEST}; add pairs, or "
+                "give each one its split in a column of this name (drawn splits keep all pairs of a sentence together)"
             )
     return pairs
 
