@@ -50,5 +50,11 @@ def page(title: str, body: str, head: str = "") -> str:
 
 def sortable_table(table: pd.DataFrame) -> str:
     """The table as HTML: columns of whole numbers without decimals, others with two, nothing for NaN."""
-    shown = table.convert_dtypes().rename(columns=lambda name: name.replace("_", " "))
-    return shown.to_html(index=False, border=0, float_format="{:.2f}".format, na_rep="")
+    shown = table.convert_dtypes().astype(object).map(_text).rename(columns=lambda name: name.replace("_", " "))
+    return shown.to_html(index=False, border=0)
+
+
+def _text(value: object) -> str:
+    if pd.isna(value):
+        return ""
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
