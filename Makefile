@@ -1,10 +1,11 @@
-# make demo: the offline miniature. make test: the tests. make lint: the linters. All set up .venv first.
+# make demo: the offline miniature. make report: all of it, and demo/report.html. make test: the tests. make lint: the
+# linters. All set up .venv first.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install --constraint requirements/lock.txt
 
-.PHONY: demo test lint
+.PHONY: demo report test lint
 .DELETE_ON_ERROR:
 
 $(VENV)/run: requirements/run.txt requirements/lock.txt
@@ -19,6 +20,10 @@ $(VENV)/test: $(VENV)/run requirements/test.txt requirements/minilm.txt
 demo: $(VENV)/run
 	$(BIN)/snakemake --cores all --directory demo figures/fig2a.pdf
 	@$(BIN)/python workflow/scripts/show_layer_curve.py demo/figures/fig2a
+
+report: $(VENV)/run
+	$(BIN)/snakemake --cores all --directory demo
+	$(BIN)/snakemake --directory demo --report report.html
 
 test: $(VENV)/test
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile

@@ -7,6 +7,9 @@ min_version("9.0")
 configfile: "config.yaml"
 
 
+report: "workflow/report/experiment.rst"
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/translation.smk"
@@ -17,6 +20,7 @@ include: "workflow/rules/similarity.smk"
 include: "workflow/rules/export.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/costs.smk"
+include: "workflow/rules/report.smk"
 
 
 onstart:
@@ -32,3 +36,4 @@ rule all:
         "results/costs.csv",
         expand("results/data/{task}.json", task=config["tasks"]),
         expand("results/data/corpus-{corpus}.json", corpus=config["corpora"]),
+        report_pages(),

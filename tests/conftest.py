@@ -1,12 +1,14 @@
-"""What the tests share: where the repository and the real data are, a small disk, and one thread for torch."""
+"""What the tests share: repository and real data, a small disk, a browser, and one thread for torch."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
+from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 
@@ -37,3 +39,26 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("only an administrator can mount a small disk")
     yield disk
     subprocess.run(["umount", disk], check=True)
+
+
+@pytest.fixture
+def browser_page() -> Iterator[Page]:
+    """A page of the system's Chromium, without a network; nothing may go wrong in it and nothing be asked for."""
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("no Chromium is installed (Debian: apt-get install chromium)")
+    problems = []
+
+    def note_request(request):
+        if not request.url.startswith(("file:", "data:", "blob:")):
+            problems.append(request.url)
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1200, "height": 1000})
+        page.on("request", note_request)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        yield page
+        browser.close()
+    assert problems == []

@@ -164,7 +164,10 @@ def test_text_of_a_corpus_may_be_pinned():
     assert experiment.corpus_source("nli") == SOURCES["nli"]
 
 
-def test_published_config_is_valid_and_complete(root):
+def test_published_config_is_valid_and_complete(root, tmp_path, monkeypatch):
+    (tmp_path / "encoder").mkdir()
+    (tmp_path / "encoder/config.json").write_text('{"num_hidden_layers": 4}')
+    monkeypatch.chdir(tmp_path)
     sources = yaml.safe_load((root / "workflow/sources.yaml").read_text())
     for path in [root / "config.yaml", *root.glob("*/config.yaml"), *root.glob("examples/*/config.yaml")]:
         load(yaml.safe_load(path.read_text()), sources)
@@ -269,6 +272,65 @@ def test_mistakes_give_one_clear_line(path, value, words):
 
 def test_missing_section_is_named():
     config = copy.deepcopy(CONFIG)
-    del config["tasks"]
-    with pytest.raises(InputError, match="'tasks' is missing"):
+    del config["encoders"]
+    with pytest.raises(InputError, match="'encoders' is missing"):
         load(config, SOURCES)
+
+
+@pytest.mark.parametrize("name", ["num_hidden_layers", "n_layers"])
+def test_an_encoder_alone_is_an_experiment(tmp_path, name):
+    (tmp_path / "config.json").write_text(f'{{"{name}": 4}}')
+    experiment = load({"encoders": {"mine": {"path": str(tmp_path)}}}, SOURCES)
+    runs = list(experiment.figure_runs("stsb-en"))
+    assert experiment.label_range("stsb-en") == [0, 5]
+    assert runs[0] == Run("stsb-en", "tmft", "mine", 0, 0) and runs[-1] == Run("stsb-en", "frozen", "mine", 4, None)
+    assert len(runs) == 5 * 5 + 5
+
+
+def test_each_task_has_a_figure_of_all_that_can_be_scored_where_none_is_asked_for():
+    config = {key: value for key, value in CONFIG.items() if key != "figures"}
+    figures = load(config, SOURCES).settings["figures"]
+    assert list(figures) == list(CONFIG["tasks"])
+    assert figures["scenes"]["recipes"] == ["tmft", "frozen", "first", "ws", "dapt"]
+    assert figures["entailment"]["recipes"] == ["tmft", "first", "ws"]
+    assert figures["words"]["encoders"] == ["bert", "electra", "early"]
+
+
+def test_own_pairs_have_the_range_of_their_scores_or_classes():
+    def label_range(objective: str, **declared: object) -> list[float]:
+        task = {"csv": {"path": "pairs.csv", **declared}, "objective": objective}
+        return load(changed("tasks.own", task), SOURCES).label_range("own")
+
+    assert label_range("cosine_regression", label_range=["-1", "1"]) == [-1, 1]
+    assert label_range("cosine_logit", labels=["no", "yes"]) == [0, 1]
+    assert label_range("difference_classification", labels=[3, 5, 7]) == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("objective", "declared", "words"),
+    [
+        ("cosine_regression", {}, ["label_range", "neither"]),
+        ("cosine_regression", {"labels": ["no", "yes"]}, ["label_range alone", "it has labels"]),
+        ("cosine_logit", {"label_range": [0, 1]}, ["labels alone", "it has label_range"]),
+        ("cosine_logit", {"labels": ["no", "yes"], "label_range": [0, 1]}, ["label_range and labels"]),
+        ("cosine_logit", {"labels": ["a", "b", "c"]}, ["two labels"]),
+        ("cosine_regression", {"label_range": [5, 0]}, ["lowest score first"]),
+        ("cosine_regression", {"label_range": [0, 5], "shares": [1, 0, 0]}, ["shares.1"]),
+    ],
+)
+def test_labels_of_own_pairs_fit_the_objective(objective, declared, words):
+    task = {"csv": {"path": "pairs.csv", **declared}, "objective": objective}
+    with pytest.raises(InputError) as caught:
+        load(changed("tasks.own", task), SOURCES)
+    for word in ["tasks.own.csv", *words]:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(("content", "words"), [(None, ["there is no", "config.json"]), ("{}", ["'depth'"])])
+def test_a_folder_that_does_not_say_its_depth_is_refused(tmp_path, content, words):
+    if content:
+        (tmp_path / "config.json").write_text(content)
+    with pytest.raises(InputError) as caught:
+        load({"encoders": {"mine": {"path": str(tmp_path)}}}, SOURCES)
+    for word in ["encoders.mine", *words]:
+        assert word in str(caught.value)

@@ -48,6 +48,7 @@ PAPER = yaml.safe_load((ROOT / "workflow" / "paper.yaml").read_text())
 GPU = 0 if config["device"] == "cpu" else 1
 DOWNLOADED = [task for task in config["tasks"] if "source" in config["tasks"][task]]
 WORDS = [task for task in DOWNLOADED if "lists" in experiment.source(task)]
+OWN = [task for task in config["tasks"] if "csv" in config["tasks"][task]]
 SYNTHETIC = [task for task in config["tasks"] if "scenes" in config["tasks"][task]]
 TRANSLATED = [task for task in config["tasks"] if "translation" in config["tasks"][task]]
 
@@ -132,6 +133,12 @@ def encoder_source(wildcards):
     """Where an encoder comes from."""
     encoder = config["encoders"][wildcards.encoder]
     return {key: encoder[key] for key in ("hub", "revision", "path", "package", "family") if encoder.get(key)}
+
+
+def local_files(encoder):
+    """The files of an encoder that lies in a local folder, so that a change of them is seen."""
+    folder = experiment.encoder(encoder).get("path")
+    return sorted(str(file) for file in Path(folder).glob("*") if file.is_file()) if folder else []
 
 
 def raw_files(source):
@@ -255,6 +262,11 @@ def finetune_settings(wildcards):
 def figures_of(kind):
     """The figures of a kind."""
     return [key for key, figure in config["figures"].items() if figure["kind"] == kind]
+
+
+def figure_labels(form):
+    """What the report's menu says of a figure in this form."""
+    return lambda wildcards: {"figure": config["figures"][wildcards.figure]["title"], "form": form}
 
 
 def shown_runs(name):

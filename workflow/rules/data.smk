@@ -34,6 +34,8 @@ rule fetch_data:
 
 
 rule fetch_encoder:
+    input:
+        checked(lambda wildcards: local_files(wildcards.encoder)),
     output:
         directory("data/encoders/{encoder}"),
     log:
@@ -102,6 +104,31 @@ rule read_words:
         code=code("read_words"),
     script:
         "../scripts/read_words.py"
+
+
+rule read_own_pairs:
+    input:
+        lambda wildcards: config["tasks"][wildcards.task]["csv"]["path"],
+    output:
+        "data/pairs/{task}.csv",
+    log:
+        "logs/read_own_pairs/{task}.log",
+    benchmark:
+        "logs/read_own_pairs/{task}.tsv"
+    wildcard_constraints:
+        task=one_of(OWN),
+    conda:
+        "../../envs/data.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        source=lambda wildcards: config["tasks"][wildcards.task]["csv"],
+        label_range=lambda wildcards: experiment.label_range(wildcards.task),
+        code=code("read_own_pairs"),
+    script:
+        "../scripts/read_own_pairs.py"
 
 
 rule write_scene_pairs:

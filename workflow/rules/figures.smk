@@ -7,7 +7,12 @@ rule draw_layer_curve:
         summary="results/tables/{figure}_summary.csv",
     output:
         pdf="figures/{figure}.pdf",
-        png="figures/{figure}.png",
+        png=report(
+            "figures/{figure}.png",
+            caption="../report/layer_curve.rst",
+            category="Figures",
+            labels=figure_labels("drawing"),
+        ),
         csv="figures/{figure}.csv",
     log:
         "logs/draw_layer_curve/{figure}.log",
@@ -33,7 +38,12 @@ rule draw_pareto:
         "results/tables/{figure}_summary.csv",
     output:
         pdf="figures/{figure}.pdf",
-        png="figures/{figure}.png",
+        png=report(
+            "figures/{figure}.png",
+            caption="../report/pareto.rst",
+            category="Figures",
+            labels=figure_labels("drawing"),
+        ),
         csv="figures/{figure}.csv",
     log:
         "logs/draw_pareto/{figure}.log",
@@ -59,7 +69,12 @@ rule draw_cka_curve:
         unpack(checked(lambda wildcards: cka_files(wildcards.figure))),
     output:
         pdf="figures/{figure}.pdf",
-        png="figures/{figure}.png",
+        png=report(
+            "figures/{figure}.png",
+            caption="../report/cka_curve.rst",
+            category="Figures",
+            labels=figure_labels("drawing"),
+        ),
         csv="figures/{figure}.csv",
     log:
         "logs/draw_cka_curve/{figure}.log",
@@ -89,7 +104,12 @@ rule draw_pretraining_efficiency:
         ),
     output:
         pdf="figures/{figure}.pdf",
-        png="figures/{figure}.png",
+        png=report(
+            "figures/{figure}.png",
+            caption="../report/pretraining_efficiency.rst",
+            category="Figures",
+            labels=figure_labels("drawing"),
+        ),
         csv="figures/{figure}.csv",
     log:
         "logs/draw_pretraining_efficiency/{figure}.log",
@@ -113,7 +133,12 @@ rule draw_pretraining_efficiency:
 rule draw_method:
     output:
         pdf="figures/{figure}.pdf",
-        png="figures/{figure}.png",
+        png=report(
+            "figures/{figure}.png",
+            caption="../report/method.rst",
+            category="Figures",
+            labels=figure_labels("drawing"),
+        ),
     log:
         "logs/draw_method/{figure}.log",
     benchmark:

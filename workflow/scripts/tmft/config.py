@@ -14,6 +14,7 @@ import yaml
 
 from tmft.deepl_access import source_code, target_code
 from tmft.errors import InputError
+from tmft.files import read_json
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "config.schema.yaml"
 SCENES_RANGES = {"sts": [0.0, 5.0], "paraphrase": [0.0, 1.0], "entailment": [0.0, 2.0], "words": [0.0, 10.0]}
@@ -89,10 +90,17 @@ class Experiment:
 
     def label_range(self, task: str) -> list[float]:
         """Lowest and highest label of a task."""
-        if "translation" in self.task(task):
-            return self.label_range(self.task(task)["translation"]["from"])
-        scenes = self.task(task).get("scenes")
-        return SCENES_RANGES[scenes["kind"]] if scenes else self.source(task)["label_range"]
+        match self.task(task):
+            case {"translation": {"from": original}}:
+                return self.label_range(original)
+            case {"scenes": {"kind": kind}}:
+                return SCENES_RANGES[kind]
+            case {"csv": {"label_range": label_range}}:
+                return label_range
+            case {"csv": {"labels": labels}}:
+                return [0, len(labels) - 1]
+            case _:
+                return self.source(task)["label_range"]
 
     def metrics(self, task: str) -> tuple[str, ...]:
         """The metrics of a task, its main one first."""
@@ -108,10 +116,14 @@ class Experiment:
         if layer not in layers:
             raise InputError(f"layer {layer} of encoder '{encoder}': it has layers 0 to {layers[-1]}")
 
-    def check_objective(self, task: str, recipe: str) -> None:
-        """Raise InputError where the recipe trains nothing and the task's objective has weights of its own."""
+    def can_score(self, recipe: str, task: str) -> bool:
+        """False where the recipe trains nothing and the task's objective has weights of its own."""
         objective = self.task(task)["objective"]
-        if self.recipe(recipe)["kind"] == "frozen" and objective == "difference_classification":
+        return self.recipe(recipe)["kind"] != "frozen" or objective != "difference_classification"
+
+    def check_objective(self, task: str, recipe: str) -> None:
+        """Raise InputError where the recipe cannot be scored on the task."""
+        if not self.can_score(recipe, task):
             raise InputError(
                 f"recipe '{recipe}' trains nothing, and the classifier of task '{task}' has to be trained; choose "
                 "a recipe of kind finetune"
@@ -254,14 +266,18 @@ def _check_references(experiment: Experiment) -> None:
             encoder.setdefault("depth", sizes["layers"])
         elif encoder["step"] is not None:
             raise InputError(f"config: encoders.{key}.step is for encoders with 'pretraining' only; remove it")
+        if "path" in encoder and "depth" not in encoder:
+            encoder["depth"] = _own_depth(Path(encoder["path"]), f"encoders.{key}")
         if "depth" not in encoder:
             raise InputError(f"config: key 'depth' (the number of layers) is missing at encoders.{key}")
         encoder.setdefault("label", key)
     for key, task in settings["tasks"].items():
-        _one_of(task, ["source", "scenes", "translation"], f"tasks.{key}")
+        _one_of(task, ["source", "csv", "scenes", "translation"], f"tasks.{key}")
         task.setdefault("label", key)
         if "translation" in task:
             _check_translation(experiment, key)
+        if "csv" in task:
+            _check_csv(task, f"tasks.{key}")
         experiment.label_range(key)
     for key, recipe in settings["recipes"].items():
         recipe.setdefault("label", key)
@@ -291,7 +307,7 @@ def _check_references(experiment: Experiment) -> None:
                 f"config: pretraining.{key}.snapshots: {max(pretraining['snapshots'])} is beyond its "
                 f"{pretraining['steps']} steps; remove it"
             )
-    for key, figure in settings["figures"].items():
+    for key, figure in settings.setdefault("figures", _default_figures(experiment)).items():
         figure.setdefault("title", key)
         _check_shown(experiment, figure)
     for key, table in settings["tables"].items():
@@ -299,6 +315,47 @@ def _check_references(experiment: Experiment) -> None:
         _check_shown(experiment, table)
         if key in settings["figures"]:
             raise InputError(f"config: '{key}' names a figure and a table; rename one of them")
+
+
+def _own_depth(folder: Path, where: str) -> int:
+    """The number of layers that an encoder's folder says it has."""
+    path = folder / "config.json"
+    if not path.is_file():
+        raise InputError(f"config: {where}.path: there is no {path}; give the encoder's folder, seen from {Path.cwd()}")
+    config = read_json(path)
+    depth = config.get("num_hidden_layers", config.get("n_layers"))
+    if depth is None:
+        raise InputError(f"config: {where}: {path} does not say the number of layers; add it as 'depth'")
+    return depth
+
+
+def _check_csv(task: dict[str, Any], where: str) -> None:
+    """Refuse a declaration of labels that does not fit the objective."""
+    wanted = "label_range" if task["objective"] == "cosine_regression" else "labels"
+    declared = [key for key in ("label_range", "labels") if key in task["csv"]]
+    if declared != [wanted]:
+        found = " and ".join(declared) or "neither"
+        raise InputError(f"config: {where}.csv: objective {task['objective']} needs {wanted} alone; it has {found}")
+    if wanted == "label_range" and task["csv"]["label_range"][0] >= task["csv"]["label_range"][1]:
+        raise InputError(f"config: {where}.csv.label_range: give the lowest score first, then the highest")
+    if task["objective"] == "cosine_logit" and len(task["csv"]["labels"]) != 2:
+        raise InputError(f"config: {where}.csv.labels: objective cosine_logit has two labels, the negative one first")
+
+
+def _default_figures(experiment: Experiment) -> dict[str, Any]:
+    """A layer curve for each task: all encoders, under all recipes that can be scored on it."""
+    settings = experiment.settings
+    return {
+        key: {
+            "kind": "layer_curve",
+            "title": task["label"],
+            "task": key,
+            "recipes": [recipe for recipe in settings["recipes"] if experiment.can_score(recipe, key)],
+            "encoders": list(settings["encoders"]),
+            "layers": None,
+        }
+        for key, task in settings["tasks"].items()
+    }
 
 
 def _check_shown(experiment: Experiment, shown: dict[str, Any]) -> None:

@@ -1,0 +1,107 @@
+# Pages of the report beside the drawings: curves to look into, and tables.
+
+
+class Page(NamedTuple):
+    """A table that the report shows."""
+
+    table: str  # its path without the ending
+    category: str
+    title: object  # a function of the wildcards
+
+
+PAGES = {
+    "table": Page("results/tables/{table}", "Tables", lambda wildcards: config["tables"][wildcards.table]["title"]),
+    "reproduction": Page("results/reproduction", "Reproduction", lambda wildcards: "The paper's numbers and ours"),
+    "data": Page("results/data", "Data", lambda wildcards: "The pairs of each task"),
+}
+
+
+def report_pages():
+    """All pages of the experiment."""
+    curves = expand("figures/{figure}.html", figure=figures_of("layer_curve"))
+    return curves + expand([f"{page.table}.html" for page in PAGES.values()], table=config["tables"])
+
+
+rule draw_interactive_curve:
+    input:
+        runs="results/tables/{figure}_runs.csv",
+        summary="results/tables/{figure}_summary.csv",
+    output:
+        report(
+            "figures/{figure}.html",
+            caption="../report/interactive_curve.rst",
+            category="Figures",
+            labels=figure_labels("interactive"),
+        ),
+    log:
+        "logs/draw_interactive_curve/{figure}.log",
+    benchmark:
+        "logs/draw_interactive_curve/{figure}.tsv"
+    wildcard_constraints:
+        figure=one_of(figures_of("layer_curve")),
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        figure=lambda wildcards: layer_curve(wildcards.figure),
+        code=code("draw_interactive_curve"),
+    script:
+        "../scripts/draw_interactive_curve.py"
+
+
+rule tabulate_data_reports:
+    input:
+        expand("results/data/{task}.json", task=config["tasks"]),
+    output:
+        "results/data.csv",
+    log:
+        "logs/tabulate_data_reports.log",
+    benchmark:
+        "logs/tabulate_data_reports.tsv"
+    conda:
+        "../../envs/data.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        tasks=list(config["tasks"]),
+        code=code("tabulate_data_reports"),
+    script:
+        "../scripts/tabulate_data_reports.py"
+
+
+for name, shown in PAGES.items():
+
+    rule:
+        name:
+            f"show_{name}"
+        input:
+            f"{shown.table}.csv",
+        output:
+            report(
+                f"{shown.table}.html",
+                caption=f"../report/{name}.rst",
+                category=shown.category,
+                labels=lambda wildcards, title=shown.title: {"table": title(wildcards)},
+            ),
+        log:
+            f"logs/show_table/{shown.table}.log",
+        benchmark:
+            f"logs/show_table/{shown.table}.tsv"
+        wildcard_constraints:
+            table=one_of(config["tables"]),
+        conda:
+            "../../envs/analysis.yaml"
+        threads: 1
+        resources:
+            mem_mb=1000,
+            runtime=10,
+        params:
+            title=shown.title,
+            code=code("show_table"),
+        script:
+            "../scripts/show_table.py"
