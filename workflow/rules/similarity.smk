@@ -19,8 +19,8 @@ rule compare_encoders:
     threads: config["threads"]["finetune"]
     resources:
         gpu=GPU,
-        mem_mb=8000,
-        runtime=60,
+        mem_mb=lambda wildcards, input, attempt: encoder_memory(input.encoders, attempt),
+        runtime=growing(60),
     params:
         settings={"chunk_size": config["training"]["chunk_size"]},
         code=code("compare_encoders"),
@@ -47,8 +47,8 @@ rule compare_finetuned:
     threads: config["threads"]["finetune"]
     resources:
         gpu=GPU,
-        mem_mb=8000,
-        runtime=60,
+        mem_mb=lambda wildcards, input, attempt: encoder_memory([*input.first, *input.second], attempt),
+        runtime=growing(60),
     params:
         settings={"chunk_size": config["training"]["chunk_size"]},
         code=code("compare_finetuned"),

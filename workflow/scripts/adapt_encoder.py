@@ -22,6 +22,6 @@ with job(snakemake):
         Path(snakemake.output.encoder),
         settings,
         origin,
-        choose_device(snakemake.config["device"], snakemake.threads),
+        choose_device(snakemake.config["device"], snakemake.threads, snakemake.config["gpu_slots"]),
     )
     write_json(Path(snakemake.output.metrics), metrics)

@@ -14,7 +14,7 @@ with job(snakemake):
     from tmft.tokens import read_tokens
 
     settings = snakemake.params.settings
-    device = choose_device(snakemake.config["device"], snakemake.threads)
+    device = choose_device(snakemake.config["device"], snakemake.threads, snakemake.config["gpu_slots"])
     vectors, provenance = [], []
     for folder, tokens in zip(snakemake.input.encoders, snakemake.input.tokens, strict=True):
         vectors.append(

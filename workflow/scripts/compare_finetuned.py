@@ -14,7 +14,7 @@ with job(snakemake):
     from tmft.tokens import read_tokens
 
     settings = snakemake.params.settings
-    device = choose_device(snakemake.config["device"], snakemake.threads)
+    device = choose_device(snakemake.config["device"], snakemake.threads, snakemake.config["gpu_slots"])
     vectors, provenance = [], []
     for side, tokens in zip(("first", "second"), snakemake.input.tokens, strict=True):
         folders = [Path(folder) for folder in snakemake.input[side]]

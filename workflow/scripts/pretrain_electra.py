@@ -17,6 +17,6 @@ with job(snakemake):
         Path(snakemake.output.discriminator),
         settings,
         settings["seed"],
-        choose_device(snakemake.config["device"], snakemake.threads),
+        choose_device(snakemake.config["device"], snakemake.threads, snakemake.config["gpu_slots"]),
     )
     write_json(Path(snakemake.output.metrics), metrics)
