@@ -15,8 +15,8 @@ rule collect_results:
         "../../envs/analysis.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         runs=lambda wildcards: [list(astuple(run)) for run in shown_runs(wildcards.shown)],
         code=code("collect_results"),
@@ -42,8 +42,8 @@ rule write_table:
         "../../envs/analysis.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         table=lambda wildcards: layer_table(wildcards.table),
         code=code("write_table"),
@@ -65,8 +65,8 @@ rule report_reproduction:
         "../../envs/analysis.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         paper=PAPER,
         ours=reproduced_experiment(),

@@ -19,6 +19,7 @@ from tmft.deepl_access import auth_key
 from tmft.errors import InputError
 from tmft.files import read_json
 from tmft.pretraining.snapshots import snapshot_folder
+from tmft.resources import DAY, FINETUNING_SENTENCES, folder_mb, memory_mb, minutes, pretraining_mb
 from tmft.results import predictions_file, read_records
 
 
@@ -158,7 +159,9 @@ def translation_direction(task):
 
 def require_key():
     """Refuse to start where DeepL is to translate something and there is no key."""
-    if config["translation"]["service"] == "deepl" and any(job.rule.name == "translate_pairs" for job in workflow.dag.needrun_jobs()):
+    if config["translation"]["service"] == "deepl" and any(
+        job.rule.name == "translate_pairs" for job in workflow.dag.needrun_jobs()
+    ):
         try:
             auth_key()
         except InputError as error:
@@ -198,6 +201,41 @@ def run_inputs(kind, units):
         return {"tokens": f"data/tokens/{wildcards.task}/{wildcards.encoder}.parquet", "encoders": folders}
 
     return checked(inputs)
+
+
+def growing(amount):
+    """Memory or time that grows with each attempt."""
+    return lambda wildcards, attempt: attempt * amount
+
+
+def encoder_memory(folders, attempt):
+    """Memory of a job that has one of these encoders at a time."""
+    return memory_mb(max(map(folder_mb, folders)), attempt)
+
+
+def training_time(folders, attempt):
+    """Time of a job that fine-tunes these encoders in turn."""
+    return minutes(max(map(folder_mb, folders)), len(folders) * FINETUNING_SENTENCES, bool(GPU), attempt)
+
+
+def pretraining_memory(key):
+    """Memory of a pre-training, as a function of the attempt."""
+    weights_mb = pretrained_mb(key)
+    return lambda wildcards, attempt: memory_mb(weights_mb, attempt)
+
+
+def pretraining_time(key):
+    """Time of a pre-training, as a function of the attempt."""
+    weights_mb, settings = pretrained_mb(key), experiment.pretraining(key)
+    sentences = settings["steps"] * settings["batch_size"]
+    return lambda wildcards, attempt: minutes(weights_mb, sentences, bool(GPU), attempt)
+
+
+def pretrained_mb(key):
+    """Size of the weights that a pre-training trains; an encoder's own vocabulary is taken as BERT's."""
+    settings = experiment.pretraining(key)
+    tokenizer = config["tokenizers"].get(settings["tokenizer"], {"size": 30522})
+    return pretraining_mb(settings, tokenizer["size"])
 
 
 def own_unit(wildcards):

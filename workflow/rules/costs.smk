@@ -187,8 +187,8 @@ rule sum_costs:
         "../../envs/analysis.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         results=lambda wildcards: costly_results(),  # no inputs, so that asking for the costs never trains
         code=code("sum_costs"),
@@ -208,8 +208,8 @@ rule calibrate:
     threads: config["threads"]["finetune"]
     resources:
         gpu=GPU,
-        mem_mb=8000,
-        runtime=30,
+        mem_mb=growing(8000),
+        runtime=growing(30),
     params:
         widths=sorted({hidden_size(key) for key in config["encoders"]} - {None}) or [768],
         training=config["training"],
@@ -226,8 +226,8 @@ rule status:
         "../../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         works=lambda wildcards: list(map(asdict, works())),
         figures=lambda wildcards: {name: list(needs_of(name)) for name in SHOWN},

@@ -72,8 +72,8 @@ rule read_pairs:
         "../../envs/data.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         source=lambda wildcards: experiment.source(wildcards.task),
         code=code("read_pairs"),
@@ -97,8 +97,8 @@ rule read_words:
         "../../envs/data.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         source=lambda wildcards: experiment.source(wildcards.task),
         code=code("read_words"),
@@ -121,8 +121,8 @@ rule read_own_pairs:
         "../../envs/data.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         source=lambda wildcards: config["tasks"][wildcards.task]["csv"],
         label_range=lambda wildcards: experiment.label_range(wildcards.task),
@@ -144,8 +144,8 @@ rule write_scene_pairs:
         "../../envs/data.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         scenes=lambda wildcards: config["tasks"][wildcards.task]["scenes"],
         label_range=lambda wildcards: experiment.label_range(wildcards.task),
@@ -169,8 +169,8 @@ rule report_data:
         "../../envs/data.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         code=code("report_data"),
     script:
@@ -218,8 +218,8 @@ rule report_corpus:
         "../../envs/data.yaml"
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=20,
+        mem_mb=growing(4000),
+        runtime=growing(20),
     params:
         tasks=list(config["tasks"]),
         code=code("report_corpus"),
@@ -241,8 +241,8 @@ rule tokenise:
         "../../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=20,
+        mem_mb=growing(2000),
+        runtime=growing(20),
     params:
         max_length=lambda wildcards: config["tasks"][wildcards.task]["max_length"],
         code=code("tokenise"),

@@ -19,8 +19,8 @@ checkpoint choose_run:
         "../../envs/analysis.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         runs=lambda wildcards: [list(astuple(run)) for run in choosing_runs(wildcards)],
         metric=lambda wildcards: experiment.metrics(wildcards.task)[0],
@@ -45,8 +45,8 @@ rule export_encoder:
         "../../envs/export.yaml"
     threads: config["threads"]["finetune"]
     resources:
-        mem_mb=8000,
-        runtime=60,
+        mem_mb=growing(8000),
+        runtime=growing(60),
     params:
         facts=lambda wildcards: card_facts(wildcards),
         code=code("export_encoder"),
@@ -67,8 +67,8 @@ rule measure_cost:
         "../../envs/train.yaml"
     threads: workflow.cores or 1  # it computes on one; the others stay idle
     resources:
-        mem_mb=8000,
-        runtime=60,
+        mem_mb=growing(8000),
+        runtime=growing(60),
     params:
         code=code("measure_cost"),
     script:
@@ -90,8 +90,8 @@ rule write_cost_table:
         "../../envs/analysis.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         runs=lambda wildcards: [list(astuple(run)) for run in curve_runs(wildcards)],
         labels=lambda wildcards: curve_labels(wildcards),
@@ -117,8 +117,8 @@ rule draw_cost_curve:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         figure=lambda wildcards: cost_curve(wildcards.figure),
         code=code("draw_cost_curve"),

@@ -24,8 +24,8 @@ rule draw_layer_curve:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         figure=lambda wildcards: layer_curve(wildcards.figure),
         code=code("draw_layer_curve"),
@@ -55,8 +55,8 @@ rule draw_pareto:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         figure=lambda wildcards: pareto(wildcards.figure),
         code=code("draw_pareto"),
@@ -86,8 +86,8 @@ rule draw_cka_curve:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         figure=lambda wildcards: cka_curve(wildcards.figure),
         code=code("draw_cka_curve"),
@@ -121,8 +121,8 @@ rule draw_pretraining_efficiency:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         figure=lambda wildcards: pretraining_efficiency(wildcards.figure),
         code=code("draw_pretraining_efficiency"),
@@ -149,8 +149,8 @@ rule draw_method:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         title=lambda wildcards: config["figures"][wildcards.figure]["title"],
         code=code("draw_method"),

@@ -23,8 +23,8 @@ for batch in finetune_batches():
         threads: config["threads"]["finetune"]
         resources:
             gpu=GPU,
-            mem_mb=8000,
-            runtime=240 * len(batch.results),
+            mem_mb=lambda wildcards, input, attempt: encoder_memory(input.encoders, attempt),
+            runtime=lambda wildcards, input, attempt: training_time(input.encoders, attempt),
         params:
             units=batch.units,
             settings=lambda wildcards: finetune_settings(wildcards),
@@ -48,8 +48,8 @@ rule keep_finetuned:
     threads: config["threads"]["finetune"]
     resources:
         gpu=GPU,
-        mem_mb=8000,
-        runtime=240,
+        mem_mb=lambda wildcards, input, attempt: encoder_memory(input.encoders, attempt),
+        runtime=lambda wildcards, input, attempt: training_time(input.encoders, attempt),
     params:
         units=own_unit,
         settings=lambda wildcards: finetune_settings(wildcards),
@@ -73,8 +73,8 @@ rule evaluate_frozen:
     threads: config["threads"]["finetune"]
     resources:
         gpu=GPU,
-        mem_mb=8000,
-        runtime=60,
+        mem_mb=lambda wildcards, input, attempt: encoder_memory(input.encoders, attempt),
+        runtime=growing(60),
     params:
         settings=lambda wildcards: frozen_settings(wildcards),
         code=code("evaluate_frozen"),

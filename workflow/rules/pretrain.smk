@@ -18,8 +18,8 @@ rule write_scene_corpus:
         "../../envs/data.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         scenes=lambda wildcards: config["corpora"][wildcards.corpus]["scenes"],
         code=code("write_scene_corpus"),
@@ -42,8 +42,8 @@ rule train_tokenizer:
         "../../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=growing(2000),
+        runtime=growing(60),
     params:
         settings=lambda wildcards: config["tokenizers"][wildcards.tokenizer],
         code=code("train_tokenizer"),
@@ -72,8 +72,8 @@ for key in pretrainings("masked_language_modelling"):
         threads: config["threads"]["pretrain"]
         resources:
             gpu=GPU,
-            mem_mb=8000,
-            runtime=2880,
+            mem_mb=pretraining_memory(key),
+            runtime=pretraining_time(key),
         params:
             settings=config["pretraining"][key],
             code=code("pretrain_mlm"),
@@ -106,8 +106,8 @@ for key in pretrainings("replaced_token_detection"):
         threads: config["threads"]["pretrain"]
         resources:
             gpu=GPU,
-            mem_mb=8000,
-            runtime=2880,
+            mem_mb=pretraining_memory(key),
+            runtime=pretraining_time(key),
         params:
             settings=config["pretraining"][key],
             code=code("pretrain_electra"),
@@ -133,8 +133,8 @@ rule adapt_encoder:
     threads: config["threads"]["pretrain"]
     resources:
         gpu=GPU,
-        mem_mb=8000,
-        runtime=2880,
+        mem_mb=lambda wildcards, input, attempt: encoder_memory([input.encoder], attempt),
+        runtime=DAY,
     params:
         settings=lambda wildcards: config["adaptation"][wildcards.adaptation],
         code=code("adapt_encoder"),

@@ -43,8 +43,8 @@ rule draw_interactive_curve:
         "../../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         figure=lambda wildcards: layer_curve(wildcards.figure),
         code=code("draw_interactive_curve"),
@@ -65,8 +65,8 @@ rule tabulate_data_reports:
         "../../envs/data.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         tasks=list(config["tasks"]),
         code=code("tabulate_data_reports"),
@@ -98,8 +98,8 @@ for name, shown in PAGES.items():
             "../../envs/analysis.yaml"
         threads: 1
         resources:
-            mem_mb=1000,
-            runtime=10,
+            mem_mb=growing(1000),
+            runtime=growing(10),
         params:
             title=shown.title,
             code=code("show_table"),

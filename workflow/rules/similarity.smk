@@ -20,8 +20,8 @@ rule compare_encoders:
     threads: config["threads"]["finetune"]
     resources:
         gpu=GPU,
-        mem_mb=8000,
-        runtime=60,
+        mem_mb=lambda wildcards, input, attempt: encoder_memory([*input.first, *input.second], attempt),
+        runtime=growing(60),
     params:
         states=["untouched", "untouched"],
         settings={"precision": config["training"]["precision"]},
@@ -49,8 +49,8 @@ rule compare_finetuned:
     threads: config["threads"]["finetune"]
     resources:
         gpu=GPU,
-        mem_mb=8000,
-        runtime=60,
+        mem_mb=lambda wildcards, input, attempt: encoder_memory([*input.first, *input.second], attempt),
+        runtime=growing(60),
     params:
         states=["finetuned", "finetuned"],
         settings={"precision": config["training"]["precision"]},
@@ -77,8 +77,8 @@ rule compare_before_and_after:
     threads: config["threads"]["finetune"]
     resources:
         gpu=GPU,
-        mem_mb=8000,
-        runtime=60,
+        mem_mb=lambda wildcards, input, attempt: encoder_memory([*input.first, *input.second], attempt),
+        runtime=growing(60),
     params:
         states=["untouched", "finetuned"],
         settings={"precision": config["training"]["precision"]},

@@ -13,7 +13,7 @@ with job(snakemake):
 
     settings, result = snakemake.params.settings, Path(snakemake.output.metrics)
     corpus, folder = Path(snakemake.input.corpus), Path(snakemake.input.encoder)
-    device = choose_device(snakemake.config["device"], snakemake.threads)
+    device = choose_device(snakemake.config["device"], snakemake.threads, snakemake.config["gpu_slots"])
     origin = {"adaptation": snakemake.wildcards.adaptation, "settings": settings, "start": encoder_origin(folder)}
     identity = origin | {"corpus": file_sha256(corpus), "code": snakemake.params.code, "device": device.type}
     checkpoint = Checkpoint(result, identity, snakemake.config["checkpoint_minutes"]["pretrain"])

@@ -10,6 +10,6 @@ with job(snakemake):
     from tmft.files import write_json
     from tmft.results import environment
 
-    device = choose_device(snakemake.config["device"], snakemake.threads)
+    device = choose_device(snakemake.config["device"], snakemake.threads, snakemake.config["gpu_slots"])
     timings = calibrate(snakemake.params.widths, snakemake.params.training, device)
     write_json(Path(snakemake.output[0]), {"environment": environment(device), "timings": timings})

@@ -14,7 +14,9 @@ with job(snakemake):
     from tmft.tokens import read_tokens
 
     settings = snakemake.params.settings
-    device = choose_device(snakemake.config["device"], snakemake.threads, settings["precision"])
+    device = choose_device(
+        snakemake.config["device"], snakemake.threads, snakemake.config["gpu_slots"], settings["precision"]
+    )
     vectors, provenance = [], []
     for side, state, path in zip(("first", "second"), snakemake.params.states, snakemake.input.tokens, strict=True):
         folders, tokens = [Path(folder) for folder in snakemake.input[side]], read_tokens(Path(path))

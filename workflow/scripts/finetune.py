@@ -16,7 +16,9 @@ with job(snakemake):
     settings, tokens_file = snakemake.params.settings, Path(snakemake.input.tokens)
     folders = dict(zip(snakemake.params.units, map(Path, snakemake.input.encoders), strict=True))
     outputs = dict(zip(snakemake.params.units, map(Path, snakemake.output.results), strict=True))
-    device = choose_device(snakemake.config["device"], snakemake.threads, settings["precision"])
+    device = choose_device(
+        snakemake.config["device"], snakemake.threads, snakemake.config["gpu_slots"], settings["precision"]
+    )
     minutes = snakemake.config["checkpoint_minutes"]["finetune"]
     tokens = read_tokens(tokens_file)
     provenances = {

@@ -12,7 +12,7 @@ with job(snakemake):
 
     settings, result = snakemake.params.settings, Path(snakemake.output.metrics)
     corpus, tokenizer = Path(snakemake.input.corpus), Path(snakemake.input.tokenizer)
-    device = choose_device(snakemake.config["device"], snakemake.threads)
+    device = choose_device(snakemake.config["device"], snakemake.threads, snakemake.config["gpu_slots"])
     identity = {
         "settings": settings,
         "corpus": file_sha256(corpus),
