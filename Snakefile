@@ -14,6 +14,7 @@ include: "workflow/rules/pretrain.smk"
 include: "workflow/rules/finetune.smk"
 include: "workflow/rules/analysis.smk"
 include: "workflow/rules/similarity.smk"
+include: "workflow/rules/best_layer.smk"
 include: "workflow/rules/figures.smk"
 
 

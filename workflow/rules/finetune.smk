@@ -26,7 +26,7 @@ for batch in finetune_batches():
             mem_mb=8000,
             runtime=240 * len(batch.results),
         params:
-            units=batch.units,
+            units=lambda _, output: list(map(unit_of, output.results)),
             settings=lambda wildcards: finetune_settings(wildcards),
             code=code("finetune"),
         script:
