@@ -77,8 +77,8 @@ def search_markdown(record: dict[str, Any], labels: dict[str, str]) -> str:
         "validation; no other layer's test score was looked at.",
         "",
         f"Cost: {cost['training_tokens']:,} training tokens, {cost['share']:.1%} of the whole sweep's "
-        f"{cost['sweep_training_tokens']:,} ({cost['runs']['short']} short and {cost['runs']['full']} full runs instead "
-        f"of {cost['runs']['sweep']} full ones); {cost['seconds']:.0f} seconds.",
+        f"{cost['sweep_training_tokens']:,} ({cost['runs']['short']} short and {cost['runs']['full']} full runs, not "
+        f"{cost['runs']['sweep']} full ones); {cost['seconds']:.0f} seconds.",
     ]
     for number, one in enumerate(record["rounds"], 1):
         pairs = f"every {STRIDE}th training pair" if one["short"] else "the full protocol"
