@@ -62,3 +62,12 @@ def browser_page() -> Iterator[Page]:
         yield page
         browser.close()
     assert problems == []
+
+
+@pytest.fixture(scope="session")
+def authors_scores() -> Path:
+    """The authors' published scores: in TMFT_TEST_REFERENCE, or shared/reference beside the repository."""
+    reference = Path(os.environ.get("TMFT_TEST_REFERENCE", ROOT.parent / "shared" / "reference"))
+    if not (reference / "authors_results.csv").is_file():
+        pytest.skip("the authors' scores are not here; TMFT_TEST_REFERENCE names their folder")
+    return reference / "authors_results.csv"

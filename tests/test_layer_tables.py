@@ -1,8 +1,5 @@
 """Tables of chosen layers: the choice, its rows, and the paper's own tables from its authors' published scores."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -105,15 +102,11 @@ def test_a_layer_without_any_score_shows_none():
 
 
 @pytest.fixture(scope="module")
-def published(root) -> tuple:
+def published(root, authors_scores) -> tuple:
     """The experiment and the summary of the authors' published scores on the English STSB."""
-    reference = Path(os.environ.get("TMFT_TEST_REFERENCE", root.parent / "shared" / "reference"))
-    scores = reference / "authors_results.csv"
-    if not scores.is_file():
-        pytest.skip("the authors' scores are not here; TMFT_TEST_REFERENCE names their folder")
     config, sources = (yaml.safe_load((root / name).read_text()) for name in ("config.yaml", "workflow/sources.yaml"))
     experiment = load(config, sources)
-    records = authors_records(scores, experiment.settings, table2_parameters(root / "tests/data/table2.yaml"))
+    records = authors_records(authors_scores, experiment.settings, table2_parameters(root / "tests/data/table2.yaml"))
     summary = summarise(authors_runs(records))
     return experiment, summary[summary["task"] == "stsb-en"]
 

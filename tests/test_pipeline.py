@@ -231,3 +231,52 @@ def test_mistakes_are_refused_before_any_work(root, tmp_path, target, change, wo
     assert any(all(word in line for word in words) for line in run.stdout.splitlines()), run.stdout
     assert "Traceback (most recent call last)" not in run.stdout
     assert not (tmp_path / "data").exists() and not (tmp_path / "results").exists()
+
+
+def test_search_for_the_best_layer_trains_nothing_twice(experiment, root, tmp_path):
+    """The figure's runs, layers 0 and 2, are there; the search adds its short runs, its comparison layer 1."""
+    folder, _ = experiment
+    copied = tmp_path / "copied"
+    shutil.copytree(folder, copied)
+    (copied / "config.yaml").write_text(CONFIG + "best_layer: {frozen: frozen}\n")
+    target = "results/best_layer_regret/scenes/discriminator.json"
+    run = snakemake(copied, target, "--cores", "2", root=root)
+    assert run.returncode == 0, run.stdout
+    done = re.findall(r"^Finished jobid: \d+ \(Rule: (\w+)\)$", run.stdout, re.MULTILINE)
+    assert {rule: done.count(rule) for rule in done} == {
+        "screen_layers": 1,
+        "finetune": 2,
+        "keep_layers": 3,
+        "report_best_layer": 1,
+        "compare_best_layers": 1,
+    }
+    search = json.loads((copied / "results/best_layer/scenes/discriminator.json").read_text())
+    screening = json.loads((copied / "results/screening/scenes/tmft/discriminator.json").read_text())
+    assert [record["data"]["pairs"]["train"] for record in screening] == [15] * 3
+    validation = [record["metrics"]["validation"]["spearman"] for record in screening]
+    assert search["layer"] == search["rounds"][0]["kept"][0] == np.argmax(validation)
+    files = copied.glob("results/scenes/tmft/discriminator/layer*/seed*.json")
+    sweep = pd.DataFrame(
+        {"tokens": record["cost"]["training_tokens"], **record["run"]}
+        | {split: record["metrics"][split]["spearman"] for split in ("validation", "test")}
+        for record in (json.loads(file.read_text()) for file in files)
+    )
+    own = sweep[sweep["layer"] == search["layer"]]
+    assert search["test"]["mean"] == pytest.approx(own["test"].mean())
+    tokens = own["tokens"].sum() + sum(record["cost"]["training_tokens"] for record in screening)
+    assert search["cost"]["training_tokens"] == tokens
+    assert search["cost"]["share"] == pytest.approx(tokens / sweep["tokens"].sum())
+    means = sweep.groupby("layer")[["validation", "test"]].mean()
+    rows = {row["method"]: row for row in json.loads((copied / target).read_text())}
+    assert rows["whole sweep"]["layer"] == means["validation"].idxmax()
+    assert rows["search"]["regret"] == pytest.approx(
+        100 * (means["test"][means["validation"].idxmax()] - means["test"][search["layer"]])
+    )
+    text = (copied / "results/best_layer/scenes/discriminator.md").read_text()
+    assert f"**Layer {search['layer']}**" in text and "frozen curve" in text
+
+
+def test_search_refuses_jobs_of_several_layers(root, tmp_path):
+    (tmp_path / "config.yaml").write_text("units_per_job: 3\n" + CONFIG)
+    run = snakemake(tmp_path, "results/best_layer/scenes/discriminator.md", "-n", "--cores", "1", root=root)
+    assert run.returncode != 0 and "--config units_per_job=1" in run.stdout

@@ -243,6 +243,11 @@ def own_unit(wildcards):
     return [(int(wildcards.layer), int(wildcards.seed))]
 
 
+def unit_of(result):
+    """The (layer, seed) that the name of a result file gives."""
+    return tuple(map(int, re.search(r"layer(\d+)/seed(\d+)\.json$", result).groups()))
+
+
 def predictions(results):
     """The files of the test predictions, one beside each result file."""
     return [str(predictions_file(Path(result))) for result in results]

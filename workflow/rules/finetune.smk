@@ -26,7 +26,7 @@ for batch in finetune_batches():
             mem_mb=lambda wildcards, input, attempt: encoder_memory(input.encoders, attempt),
             runtime=lambda wildcards, input, attempt: training_time(input.encoders, attempt),
         params:
-            units=batch.units,
+            units=lambda _, output: list(map(unit_of, output.results)),
             settings=lambda wildcards: finetune_settings(wildcards),
             code=code("finetune"),
         script:

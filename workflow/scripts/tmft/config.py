@@ -310,6 +310,9 @@ def _check_references(experiment: Experiment) -> None:
     for key, figure in settings.setdefault("figures", _default_figures(experiment)).items():
         figure.setdefault("title", key)
         _check_shown(experiment, figure)
+    for key, kind in (("frozen", experiment.recipe), ("reference", experiment.encoder)):
+        if settings["best_layer"][key] is not None:
+            kind(settings["best_layer"][key])
     for key, table in settings["tables"].items():
         table.setdefault("title", key)
         _check_shown(experiment, table)

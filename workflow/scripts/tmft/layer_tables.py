@@ -12,14 +12,22 @@ CURVE = ["task", "recipe", "encoder"]
 HEADER = ["Encoder", "Layer", "Parameters (M)", "Validation", "Test", "Seeds"]
 
 
-def best_layers(summary: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """The layer of each task, recipe and encoder with the highest mean of a validation metric: CURVE and ``layer``.
+def rank_layers(summary: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """The validation rows of a metric that have a mean, best layer first.
 
-    Test scores play no part. A layer competes only if no other has fewer collapsed seeds, so that a mean of lucky seeds
-    does not win; of equal layers the lowest wins. Curves without a validation score are left out.
+    A layer comes after all that have fewer collapsed seeds, so that a mean of lucky seeds does not win; of equal layers
+    the lowest is first. Test scores play no part.
     """
     scores = summary[(summary["split"] == "validation") & (summary["metric"] == metric) & summary["mean"].notna()]
-    ranked = scores.sort_values(["collapsed", "mean", "layer"], ascending=[True, False, True], kind="stable")
+    return scores.sort_values(["collapsed", "mean", "layer"], ascending=[True, False, True], kind="stable")
+
+
+def best_layers(summary: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """The layer of each task, recipe and encoder that ``rank_layers`` puts first: CURVE and ``layer``.
+
+    Curves without a validation score are left out.
+    """
+    ranked = rank_layers(summary, metric)
     return ranked.groupby(CURVE, sort=False).head(1)[[*CURVE, "layer"]].reset_index(drop=True)
 
 

@@ -148,8 +148,8 @@ def remarks(survey: Survey, table: pd.DataFrame) -> list[str]:
     left = [survey.works[file] for file in survey.works if survey.is_left(file)]
     if survey.timings and (unknown := sorted({work.encoder for work in left if survey.seconds(work.file) is None})):
         found.append(
-            f"{total['unknown']} runs are in no hours, because the size of the encoder ({', '.join(unknown)}) or of the "
-            "text is not known: fetch them, or give the encoder's hidden_size in the configuration"
+            f"{total['unknown']} runs are in no hours, because the size of the encoder ({', '.join(unknown)}) or of "
+            "the text is not known: fetch them, or give the encoder's hidden_size in the configuration"
         )
     if survey.timings and any(survey.length(work) is None for work in left):
         found.append(f"sentences that are not tokenised yet are taken to have {LENGTH:.0f} tokens")

@@ -1,0 +1,158 @@
+"""The search for the best layer: its cost, its choice, and replays over the authors' published scores."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from authors import authors_records, authors_runs
+from tmft.best_layer import STRIDE, closest_layer, layer_before_fall, plan, survivors
+from tmft.best_layer_report import regret_markdown, regret_rows, round_record
+from tmft.config import load
+from tmft.layer_tables import best_layers
+from tmft.results import FORMAT
+from tmft.tables import summarise
+from tmft.tokens import TokenPairs, Tokens, thinned
+
+BASE = ["bert-base", "electra-base-discriminator", "electra-base-generator"]
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 5, 10])
+@pytest.mark.parametrize("layers", [7, 9, 13, 25])
+def test_a_search_costs_at_most_35_percent_of_the_sweep(layers, seeds):
+    runs, left = set(), layers
+    for competition in plan(layers, range(seeds)):
+        assert competition.layers <= left
+        runs |= {(layer, seed, competition.short) for layer in range(competition.layers) for seed in competition.seeds}
+        left = max(competition.layers // 2, 1)
+    assert sum(1 / STRIDE if short else 1 for _, _, short in runs) <= 0.35 * layers * seeds
+
+
+@pytest.mark.parametrize("layers", [2, 3, 4, 7, 13])
+@pytest.mark.parametrize("seeds", [(3,), (5, 1, 2)])
+def test_a_search_starts_with_all_layers_and_ends_with_the_full_protocol(layers, seeds):
+    first, *_, last = plan(layers, seeds)
+    assert first == (layers, seeds[:1], True)
+    assert last.seeds == seeds and not last.short and last.layers >= 1
+
+
+def record(layer: int, seed: int, validation: float | None, test: float = 0.0, tokens: int = 100) -> dict:
+    scores = {"validation": {"spearman": validation}, "test": {"spearman": test}}
+    return {
+        "format": FORMAT,
+        "run": {"task": "sts", "recipe": "tmft", "encoder": "bert", "layer": layer, "seed": seed},
+        "status": "complete" if validation is not None else "collapsed",
+        "reason": None,
+        "metrics": scores if validation is not None else None,
+        "best_epoch": 1,
+        "parameters": {"published": 10},
+        "cost": {"seconds": 1.0, "training_tokens": tokens},
+    }
+
+
+def test_survivors_are_the_best_on_validation_of_those_that_did_not_collapse():
+    scores = {0: (0.4, 0.9), 1: (0.6, 0.1), 2: (None, 0.9), 3: (0.5, 0.2)}
+    records = [record(layer, 0, *score) for layer, score in scores.items()]
+    found = round_record(records, plan(4, [0, 1, 2])[0], "spearman", 2)
+    assert found["kept"] == [1, 3]
+    assert [one["layer"] for one in found["scores"]] == [1, 3, 0]
+
+
+def test_a_layer_with_a_collapsed_seed_comes_last():
+    records = [record(0, 0, 0.9), record(0, 1, None), record(1, 0, 0.3), record(1, 1, 0.4)]
+    assert round_record(records, plan(2, [0, 1])[-1], "spearman", 2)["kept"] == [1, 0]
+
+
+def test_regret_is_against_the_choice_of_the_sweep():
+    """The sweep chooses layer 1 by validation, though layer 2 is better on test."""
+    tests = {0: (0.50, 0.52), 1: (0.60, 0.64), 2: (0.70, 0.70)}
+    validation = {0: 0.5, 1: 0.8, 2: 0.7}
+    sweep = [record(layer, seed, validation[layer], tests[layer][seed]) for layer in tests for seed in (0, 1)]
+    search = {"layer": 1, "metric": "spearman", "cost": {"share": 0.3}, "proposals": {"frozen curve": 0}}
+    rows = regret_rows(search, sweep)
+    assert [(row["method"], row["layer"], row["within"]) for row in rows] == [
+        ("whole sweep", 1, True),
+        ("search", 1, True),
+        ("frozen curve", 0, False),
+        ("last layer", 2, True),
+    ]
+    np.testing.assert_allclose([row["regret"] for row in rows], [0, 0, 11, -8], atol=1e-9)
+    np.testing.assert_allclose([row["share"] for row in rows], [1, 0.3, 1 / 3, 1 / 3])
+    text = regret_markdown(rows, "spearman", {"task": "STS", "recipe": "TMFT", "encoder": "BERT"})
+    assert "| frozen curve | 0 | 51.00 ± 1.41 (2 seeds) | 11.00 | no | 33.3% |" in text
+
+
+def test_layers_that_similarities_single_out():
+    values = [0.8, 0.9, None, 0.7, 0.6]
+    similarities = [{"layer": layer, "biased": value} for layer, value in enumerate(values)]
+    assert closest_layer(similarities) == 1 and layer_before_fall(similarities) == 1
+
+
+def test_thinned_tokens_keep_every_fourth_training_pair():
+    sides = tuple([np.array([side, number]) for number in range(6)] for side in (0, 1))
+    pairs = TokenPairs([f"p{number}" for number in range(6)], sides, np.arange(6))
+    tokens = Tokens({"train": pairs, "test": pairs}, pad_id=0, max_length=9, truncated=1)
+    train = thinned(tokens, 4).splits["train"]
+    assert train.pair_ids == ["p0", "p4"] and train.labels.tolist() == [0, 4] and len(train) == 2
+    assert [[sequence.tolist() for sequence in side] for side in train.sides] == [[[0, 0], [0, 4]], [[1, 0], [1, 4]]]
+    assert thinned(tokens, 4).splits["test"] is pairs
+
+
+@pytest.fixture(scope="module")
+def curves(root, authors_scores) -> dict[tuple[str, str, str], pd.DataFrame]:
+    """The runs of each published curve. Where there is no validation the test scores stand in."""
+    config, sources = (yaml.safe_load((root / name).read_text()) for name in ("config.yaml", "workflow/sources.yaml"))
+    runs = authors_runs(authors_records(authors_scores, load(config, sources).settings, {}))
+    found = {}
+    for key, own in runs[runs["metric"] == "spearman"].groupby(["task", "recipe", "encoder"]):
+        stand_in = own.assign(split="validation") if set(own["split"]) == {"test"} else own[:0]
+        found[key] = pd.concat([own, stand_in])
+    return found
+
+
+def replay(runs: pd.DataFrame, seeds: list[int], noise: np.random.Generator | None = None) -> int:
+    """The layer that a search chooses from published runs.
+
+    A short run has the score of the full run with its seed, and normal ``noise`` of 2 points.
+    """
+    layers = sorted(runs["layer"].unique())
+    rounds = plan(len(layers), seeds)
+    for competition, keep in zip(rounds, [*(following.layers for following in rounds[1:]), 1], strict=True):
+        own = runs[runs["layer"].isin(layers) & runs["seed"].isin(competition.seeds)]
+        if competition.short and noise is not None:
+            own = own.assign(value=own["value"] + noise.normal(0, 0.02, len(own)))
+        layers = survivors(summarise(own), "spearman", keep)
+    return layers[0]
+
+
+def within_one_sd(runs: pd.DataFrame, layer: int) -> bool:
+    """Whether the layer's test score is at most one standard deviation below that of the sweep's choice."""
+    summary = summarise(runs)
+    test = summary[summary["split"] == "test"].set_index("layer")
+    chosen = best_layers(summary, "spearman")["layer"].iloc[0]
+    return test["mean"][layer] >= test["mean"][chosen] - test["sd"][chosen]
+
+
+def rotations(runs: pd.DataFrame) -> list[list[int]]:
+    """The seeds in order, each of them first once."""
+    seeds = sorted(int(seed) for seed in runs["seed"].unique())
+    return [seeds[first:] + seeds[:first] for first in range(len(seeds))]
+
+
+def test_replays_of_the_published_runs_choose_as_well_as_the_sweep(curves):
+    """Whatever seed comes first; the three base encoders by validation, the others by the test scores themselves."""
+    assert len(curves) == 27
+    hits = [within_one_sd(runs, replay(runs, seeds)) for runs in curves.values() for seeds in rotations(runs)]
+    assert len(hits) == 135 and all(hits)
+    layers = {key: replay(curves["stsb-en", "tmft", key], [0, 1, 2, 3, 4]) for key in BASE}
+    assert list(layers.values()) == [12, 3, 12]
+
+
+def test_replays_with_noisy_short_runs(curves):
+    """The discriminator's curve is flat on validation: four layers within a point of the best."""
+    noise = np.random.default_rng(0)
+    hits = {}
+    for key in BASE:
+        runs = curves["stsb-en", "tmft", key]
+        hits[key] = sum(within_one_sd(runs, replay(runs, seeds, noise)) for seeds in 4 * rotations(runs))
+    assert list(hits.values()) == [20, 18, 20]

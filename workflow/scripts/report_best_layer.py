@@ -1,0 +1,31 @@
+"""Say which layer a search chose, by what evidence and at what cost."""
+
+from pathlib import Path
+
+from tmft.jobs import job
+
+with job(snakemake):
+    from tmft.best_layer import closest_layer, layer_before_fall, survivors
+    from tmft.best_layer_report import search_markdown, search_record, summary_of
+    from tmft.files import read_json, write_json, write_text
+    from tmft.results import read_records
+
+    def records(kind: str) -> list[dict]:
+        return [record for path in snakemake.input.get(kind, []) for record in read_records(Path(path))]
+
+    params, proposals = snakemake.params, {}
+    if frozen := records("frozen"):
+        (proposals["frozen curve"],) = survivors(summary_of(frozen), params.metric, 1)
+    for path in snakemake.input.get("similarities", []):
+        layers = read_json(Path(path))["layers"]
+        proposals["CKA, highest"], proposals["CKA, before its largest fall"] = (
+            closest_layer(layers),
+            layer_before_fall(layers),
+        )
+    rounds = [read_json(Path(path)) for path in snakemake.input.rounds]
+    found = dict(snakemake.wildcards.items()) | {"recipe": params.recipe}
+    found |= search_record(
+        rounds, records("screening"), records("results"), params.metric, params.sweep_runs, proposals
+    )
+    write_json(Path(snakemake.output.json), found)
+    write_text(Path(snakemake.output.markdown), search_markdown(found, params.labels))

@@ -1,0 +1,168 @@
+"""What a search for the best layer found, at what cost, and how far that is from what the whole sweep chooses."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pandas as pd
+
+from tmft.best_layer import STRIDE, Round, survivors
+from tmft.layer_tables import best_layers, rank_layers
+from tmft.tables import METRIC_NAMES, RUN, summarise, tabulate_runs
+
+
+def summary_of(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """The summary of ``tmft.tables`` over all of these results."""
+    return summarise(tabulate_runs(records, [[record["run"][key] for key in RUN] for record in records]))
+
+
+def round_record(records: Sequence[dict[str, Any]], competition: Round, metric: str, keep: int) -> dict[str, Any]:
+    """What a round found: its runs, validation scores by layer, best layer first, and the ``keep`` layers it keeps.
+
+    Layers without a score are not listed.
+    """
+    summary = summary_of(records)
+    columns = ["layer", "mean", "sd", "n", "collapsed"]
+    scores = rank_layers(summary, metric)[columns].astype(object)
+    return {
+        "short": competition.short,
+        "seeds": list(competition.seeds),
+        "scores": scores.where(scores.notna(), None).to_dict("records"),
+        "kept": survivors(summary, metric, keep),
+    }
+
+
+def search_record(
+    rounds: Sequence[dict[str, Any]],
+    screening: Sequence[dict[str, Any]],
+    results: Sequence[dict[str, Any]],
+    metric: str,
+    sweep_runs: int,
+    proposals: dict[str, int],
+) -> dict[str, Any]:
+    """The layer that the last round kept, its scores, the evidence and the cost.
+
+    ``screening`` are the short runs and ``results`` the full ones; the sweep has ``sweep_runs`` of the latter.
+    ``proposals`` are the layers that other methods name; they do not enter the search.
+    """
+    (layer,) = rounds[-1]["kept"]
+    own = _layer_scores(summary_of(results), layer, metric)
+    sweep = sweep_runs * results[0]["cost"]["training_tokens"]
+    runs = [*screening, *results]
+    tokens = _total(runs, "training_tokens")
+    return {
+        "layer": layer,
+        "parameters": next(one["parameters"]["published"] for one in results if one["run"]["layer"] == layer),
+        "metric": metric,
+        **own,
+        "rounds": list(rounds),
+        "proposals": proposals,
+        "cost": {
+            "runs": {"short": len(screening), "full": len(results), "sweep": sweep_runs},
+            "training_tokens": tokens,
+            "sweep_training_tokens": sweep,
+            "share": tokens / sweep,
+            "seconds": _total(runs, "seconds"),
+        },
+    }
+
+
+def search_markdown(record: dict[str, Any], labels: dict[str, str]) -> str:
+    """The record of a search as text; ``labels`` are those of task, recipe and encoder."""
+    cost, metric = record["cost"], METRIC_NAMES[record["metric"]]
+    lines = [
+        f"# The best layer of {labels['encoder']} on {labels['task']}",
+        "",
+        f"**Layer {record['layer']}** by {labels['recipe']}, {record['parameters'] / 1e6:.2f} million parameters. "
+        f"{metric} x 100: validation {_spread(record['validation'])}, test {_spread(record['test'])}. It was chosen by "
+        "validation; no other layer's test score was looked at.",
+        "",
+        f"Cost: {cost['training_tokens']:,} training tokens, {cost['share']:.1%} of the whole sweep's "
+        f"{cost['sweep_training_tokens']:,} ({cost['runs']['short']} short and {cost['runs']['full']} full runs, not "
+        f"{cost['runs']['sweep']} full ones); {cost['seconds']:.0f} seconds.",
+    ]
+    for number, one in enumerate(record["rounds"], 1):
+        pairs = f"every {STRIDE}th training pair" if one["short"] else "the full protocol"
+        seeds = ", ".join(map(str, one["seeds"]))
+        lines += ["", f"## Round {number}: {pairs}, seed{'s' * (len(one['seeds']) > 1)} {seeds}", ""]
+        lines += _table(
+            ["Layer", f"Validation {metric} x 100", "Collapsed", "Kept"],
+            ([s["layer"], _spread(s), s["collapsed"], "yes" * (s["layer"] in one["kept"])] for s in one["scores"]),
+        )
+    if record["proposals"]:
+        lines += ["", "## Proposals without training", ""]
+        lines += _table(["Method", "Layer"], record["proposals"].items())
+        lines += ["", "They did not enter the search."]
+    return "\n".join(lines) + "\n"
+
+
+def regret_rows(search: dict[str, Any], sweep: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What each way to a layer loses on test against the whole sweep: method, layer, test, sd, regret, within, share.
+
+    Regret is the test mean at the sweep's choice (by validation) less that at the method's layer, times 100; it is
+    negative where the method was lucky. ``within`` says whether it is at most the sample standard deviation at the
+    sweep's choice, None with one seed. ``share`` is the part of the sweep's training tokens that the method takes until
+    its layer has been through the full protocol.
+    """
+    metric = search["metric"]
+    summary = summary_of(sweep)
+    chosen = int(best_layers(summary, metric)["layer"].iloc[0])
+    last = int(summary["layer"].max())
+    alone = 1 / (last + 1)
+    methods = {"whole sweep": (chosen, 1.0), "search": (search["layer"], search["cost"]["share"])}
+    methods |= {name: (layer, alone) for name, layer in search["proposals"].items()} | {"last layer": (last, alone)}
+    best = _layer_scores(summary, chosen, metric)["test"]
+    rows = []
+    for method, (layer, share) in methods.items():
+        test = _layer_scores(summary, layer, metric)["test"]
+        regret = 100 * (best["mean"] - test["mean"])
+        within = None if best["sd"] is None else bool(regret <= 100 * best["sd"])
+        rows.append({"method": method, "layer": layer, **test, "regret": regret, "within": within, "share": share})
+    return rows
+
+
+def regret_markdown(rows: Sequence[dict[str, Any]], metric: str, labels: dict[str, str]) -> str:
+    """The rows of ``regret_rows`` as text; ``labels`` are those of task, recipe and encoder."""
+    lines = [
+        f"# Ways to the best layer of {labels['encoder']} on {labels['task']}, by {labels['recipe']}",
+        "",
+        f"Test {METRIC_NAMES[metric]} x 100; regret is what is lost against the whole sweep's choice, in points, and "
+        "within one standard deviation of that choice's seeds or not; training tokens include the full protocol at the "
+        "layer.",
+        "",
+    ]
+    verdicts = {None: "-", True: "yes", False: "no"}
+    lines += _table(
+        ["Method", "Layer", "Test", "Regret", "Within one sd", "Training tokens"],
+        (
+            [
+                one["method"],
+                one["layer"],
+                _spread(one),
+                f"{one['regret']:.2f}",
+                verdicts[one["within"]],
+                f"{one['share']:.1%}",
+            ]
+            for one in rows
+        ),
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _layer_scores(summary: pd.DataFrame, layer: int, metric: str) -> dict[str, dict[str, Any]]:
+    """Mean, sd, n and collapsed of a metric at a layer, by split."""
+    own = summary[(summary["layer"] == layer) & (summary["metric"] == metric)].set_index("split")
+    scores = own[["mean", "sd", "n", "collapsed"]].astype(object)
+    return scores.where(scores.notna(), None).to_dict("index")
+
+
+def _total(records: Iterable[dict[str, Any]], cost: str) -> Any:
+    return sum(record["cost"][cost] for record in records)
+
+
+def _spread(scores: dict[str, Any]) -> str:
+    spread = "" if scores["sd"] is None else f" ± {100 * scores['sd']:.2f}"
+    return f"{100 * scores['mean']:.2f}{spread} ({scores['n']} seed{'s' * (scores['n'] > 1)})"
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
+    return [f"| {' | '.join(map(str, row))} |" for row in [header, ["---"] * len(header), *rows]]
