@@ -36,8 +36,10 @@ def pretrained_sizes(pretraining, part):
 
 
 def rows_of(task):
-    """The number of pairs in each split of a task."""
+    """The number of pairs in each split of a task; None for one's own, which are not counted before they are read."""
     match experiment.task(task):
+        case {"csv": _}:
+            return None
         case {"scenes": scenes}:
             return scenes
         case {"translation": translation}:
@@ -94,7 +96,7 @@ class Needs(dict):
         if figure.get("kind") == "cka_curve" and figure["recipe"]:
             for encoder, layer in product(figure["encoders"], min(map(experiment.layers, figure["encoders"]), key=len)):
                 run = Run(figure["task"], figure["recipe"], encoder, layer, figure["seed"])
-                self.add_run(run, cka_files(name)["finetuned"])
+                self.add_run(run, list(cka_files(name).values())[-1])
 
 
 @cache
@@ -120,7 +122,9 @@ def run_work(run, script, file, followers):
     """A fine-tuning run, or the evaluation of all layers of an untouched encoder."""
     frozen = run.seed is None
     epochs = 0 if frozen else experiment.training(run.recipe)["epochs"]
-    rows = rows_of(run.task)
+    rows, sentences = rows_of(run.task), None
+    if rows is not None:
+        sentences = 2 * (rows["train"] * epochs + EVALUATION * (rows["validation"] * (epochs + 1) + rows["test"]))
     weights = [file.removesuffix(".json").replace("results/", "data/", 1)] if followers else []
     return Work(
         file=file,
@@ -129,7 +133,7 @@ def run_work(run, script, file, followers):
         encoder=run.encoder,
         widths=[hidden_size(run.encoder)],
         layers=[experiment.layers(run.encoder)[-1] if frozen else run.layer],
-        sentences=2 * (rows["train"] * epochs + EVALUATION * (rows["validation"] * (epochs + 1) + rows["test"])),
+        sentences=sentences,
         tokens=f"data/tokens/{run.task}/{run.encoder}.parquet",
         weights=weights,
         followers=followers,
