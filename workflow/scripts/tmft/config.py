@@ -162,15 +162,18 @@ class Experiment:
         task: str,
         recipes: list[str],
         encoders: list[str],
-        seeds: list[int] | None = None,
+        seeds: int | None = None,
         layers: list[int] | None = None,
     ) -> Iterator[Run]:
-        """The runs of these recipes and encoders on a task; None is all seeds of the experiment, or all layers."""
+        """The runs of these recipes and encoders on a task; ``seeds`` is how many of the first, None all.
+
+        Without ``layers`` they are all that an encoder has.
+        """
         for recipe in recipes:
             frozen = self.recipe(recipe)["kind"] == "frozen"
             for encoder in encoders:
                 for layer in layers or self.layers(encoder):
-                    for seed in [None] if frozen else seeds or self.settings["seeds"]:
+                    for seed in [None] if frozen else self.settings["seeds"][:seeds]:
                         yield Run(task, recipe, encoder, layer, seed)
 
 
@@ -363,12 +366,10 @@ def _default_figures(experiment: Experiment) -> dict[str, Any]:
 
 def _check_shown(experiment: Experiment, shown: dict[str, Any]) -> None:
     """Check what a figure or a table refers to."""
-    for seed in shown.get("seeds") or []:
-        if seed not in experiment.settings["seeds"]:
-            raise InputError(
-                f"config: '{shown['title']}' shows seed {seed}, which is none of {experiment.settings['seeds']}; "
-                "add it to 'seeds'"
-            )
+    if (shown.get("seeds") or 0) > len(experiment.settings["seeds"]):
+        raise InputError(
+            f"config: '{shown['title']}' shows {shown['seeds']} seeds, but 'seeds' has {len(experiment.settings['seeds'])}"
+        )
     tasks = [task for task in shown.get("tasks", [shown.get("task")]) if task is not None]
     for task in tasks:
         experiment.task(task)
