@@ -424,7 +424,7 @@ def finetuned_folders(wildcards, encoder, *others):
 def curve_runs(wildcards, layers=None):
     """All seeds of a recipe, an encoder and these layers of it (None is all) on a task."""
     experiment.check_objective(wildcards.task, wildcards.recipe)
-    return list(experiment.runs(wildcards.task, [wildcards.recipe], [wildcards.encoder], layers))
+    return list(experiment.runs(wildcards.task, [wildcards.recipe], [wildcards.encoder], layers=layers))
 
 
 def curve_labels(wildcards):

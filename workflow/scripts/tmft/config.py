@@ -138,30 +138,30 @@ class Experiment:
         figure = self.figure(name)
         match figure["kind"]:
             case "layer_curve":
-                yield from self.runs(
-                    figure["task"], figure["recipes"], figure["encoders"], figure["seeds"], figure["layers"]
-                )
+                shown = {key: figure[key] for key in ("seeds", "layers")}
+                yield from self.runs(figure["task"], figure["recipes"], figure["encoders"], **shown)
             case "cost_curve":
                 yield from self.runs(figure["task"], [figure["recipe"]], figure["encoders"])
             case "pareto":
                 encoders = [encoder for family in figure["families"].values() for encoder in family]
-                yield from self.runs(figure["task"], [figure["recipe"]], encoders, figure["seeds"])
+                yield from self.runs(figure["task"], [figure["recipe"]], encoders, seeds=figure["seeds"])
             case "pretraining_efficiency":
                 encoders = [encoder for line in figure["lines"].values() for encoder in line]
                 for task, encoder in product(figure["tasks"], encoders):
                     last = self.layers(encoder)[-1]
-                    yield from self.runs(task, [figure["recipe"]], [encoder], figure["seeds"], [last])
+                    yield from self.runs(task, [figure["recipe"]], [encoder], seeds=figure["seeds"], layers=[last])
 
     def table_runs(self, name: str) -> Iterator[Run]:
         """The runs a table shows: all layers, as one of them is chosen."""
         table = self.table(name)
-        yield from self.runs(table["task"], table["recipes"], table["encoders"], table["seeds"])
+        yield from self.runs(table["task"], table["recipes"], table["encoders"], seeds=table["seeds"])
 
     def runs(
         self,
         task: str,
         recipes: list[str],
         encoders: list[str],
+        *,
         seeds: int | None = None,
         layers: list[int] | None = None,
     ) -> Iterator[Run]:
@@ -368,7 +368,7 @@ def _check_shown(experiment: Experiment, shown: dict[str, Any]) -> None:
     """Check what a figure or a table refers to."""
     if (shown.get("seeds") or 0) > len(experiment.settings["seeds"]):
         raise InputError(
-            f"config: '{shown['title']}' shows {shown['seeds']} seeds, but 'seeds' has {len(experiment.settings['seeds'])}"
+            f"config: '{shown['title']}' shows {shown['seeds']} seeds, but 'seeds' are {experiment.settings['seeds']}"
         )
     tasks = [task for task in shown.get("tasks", [shown.get("task")]) if task is not None]
     for task in tasks:
