@@ -164,6 +164,62 @@ def test_several_runs_in_one_job_give_the_same_results(experiment, root, tmp_pat
         pd.testing.assert_frame_equal(*(pd.read_parquet(predictions_file(one)) for one in (own, path)))
 
 
+def test_costs_are_those_of_the_results_and_ask_for_no_training(experiment, root, tmp_path):
+    folder, _ = experiment
+    copied = tmp_path / "copied"
+    shutil.copytree(folder, copied)
+    (copied / "results/scenes/tmft/discriminator/layer2/seed1.json").unlink()
+    run = snakemake(copied, "results/costs.csv", "--cores", "1", root=root)
+    assert run.returncode == 0, run.stdout
+    assert re.search(r"^total +1$", run.stdout, re.MULTILINE)
+    costs = pd.read_csv(copied / "results/costs.csv")
+    trained = [one["cost"] for one in results(copied) if one["run"]["recipe"] == "tmft"]
+    (passed,) = {one["cost"]["seconds"] for one in results(copied) if one["run"]["recipe"] == "frozen"}
+    assert costs["runs"].sum() == len(trained) + 1 + 1  # one pass over all layers, one pre-training
+    assert costs["training_tokens"].sum() >= sum(cost["training_tokens"] for cost in trained)
+    assert costs["evaluation_seconds"].sum() == pytest.approx(passed + sum(c["evaluation_seconds"] for c in trained))
+    assert (costs[costs["recipe"] != "pretraining"]["peak_memory_mb"] > 50).all()
+
+
+def test_status_answers_beside_a_running_snakemake(experiment, root, tmp_path):
+    folder, _ = experiment
+    copied = tmp_path / "copied"
+    shutil.copytree(folder, copied)
+    (copied / "results/scenes/tmft/discriminator/layer2/seed1.json").unlink()
+    (copied / "logs/finetune/scenes/other.running").write_text("results/scenes/tmft/discriminator/layer2/seed1.json\n")
+    locks = copied / ".snakemake/locks"
+    locks.mkdir(parents=True, exist_ok=True)
+    for kind in ("input", "output"):
+        (locks / f"0.{kind}.lock").write_text("\n".join(str(path) for path in copied.rglob("*.json")))
+    env = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    command = [root / "workflow/status", "--directory", copied]
+    run = subprocess.run(command, cwd=tmp_path, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert run.returncode == 0, run.stdout
+    heading, curve, everything, *remarks = run.stdout.splitlines()
+    assert heading.split() == ["figure", "runs", "done", "running", "collapsed", "left", "hours", "left"]
+    assert curve.split() == ["curve", "6", "5", "1", "0", "1", "0.0"]  # four runs, a pass, a pre-training
+    assert everything.split()[1:] == curve.split()[1:]
+    assert "5 runs that are done" not in run.stdout and "4 runs that are done" in remarks[0]
+    table = pd.read_csv(copied / "results/hours_left.csv")
+    cost = json.loads((copied / "results/scenes/tmft/discriminator/layer2/seed0.json").read_text())["cost"]
+    assert table["hours_left"].iloc[0] == pytest.approx(cost["seconds"] / 3600, rel=0.1)
+
+
+def test_hours_are_estimated_before_anything_has_run(root, tmp_path):
+    (tmp_path / "config.yaml").write_text(CONFIG)
+    run = snakemake(tmp_path, "hours_left", "--cores", "1", root=root)
+    assert run.returncode == 0, run.stdout
+    (everything,) = re.findall(r"^ *all +(.*)$", run.stdout, re.MULTILINE)
+    assert everything.split()[:5] == ["6", "0", "0", "0", "6"]
+    assert "going by a calibration" in run.stdout
+    assert 0 < pd.read_csv(tmp_path / "results/hours_left.csv")["hours_left"].iloc[-1] < 1
+    assert not (tmp_path / "data").exists()
+    changed = yaml.safe_load(CONFIG) | {"training": {"epochs": 2, "batch_size": 16}}
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(changed))
+    again = snakemake(tmp_path, "hours_left", "-n", "--cores", "1", root=root)
+    assert re.search(r"^calibrate +1$", again.stdout, re.MULTILINE) and "finetune" not in again.stdout
+
+
 def test_gpu_jobs_run_one_at_a_time_by_default(experiment):
     _, printed = experiment
     running, most = set(), 0

@@ -12,8 +12,7 @@ from tmft.tokens import TokenPairs, Tokens
 from tmft.training import finetune
 
 LAYERS = (1, 4)
-SECONDS = 2.0  # about as long is each of them timed
-STEPS = 2  # of the first, untimed round, which warms up, and of each further one
+SECONDS = 2.0  # about as long is each of them timed, after a first step that warms up
 LENGTHS = (6, 26)  # tokens in a sentence; evenly distributed, 16 on average, much as in STSB
 VOCABULARY = 30_000
 
@@ -42,7 +41,7 @@ def calibrate(widths: list[int], training: dict[str, Any], device: torch.device)
 
 
 def _train(width: int, layer: int, settings: dict[str, Any], device: torch.device) -> dict[str, float]:
-    """What training on random sentences costs: ``STEPS`` batches an epoch."""
+    """What training on random sentences costs, a step an epoch."""
     heads = width // 64 if width % 64 == 0 else 1
     config = BertConfig(
         vocab_size=VOCABULARY,
@@ -53,7 +52,7 @@ def _train(width: int, layer: int, settings: dict[str, Any], device: torch.devic
     )
     encoder = TruncatedEncoder(BertModel(config, add_pooling_layer=False), layer)
     task = {"objective": "cosine_regression", "label_range": [0.0, 1.0]}
-    sizes = {"train": STEPS * settings["batch_size"], "validation": 2, "test": 2}
+    sizes = {"train": settings["batch_size"], "validation": 2, "test": 2}
     tokens = Tokens(
         {split: _pairs(size) for split, size in sizes.items()}, pad_id=0, max_length=max(LENGTHS), truncated=0
     )

@@ -25,8 +25,8 @@ class Work:
 
     ``file`` is its result; ``code`` is None for a pre-training or an adaptation. It trains encoders of some ``widths``
     (None where unknown), cut after some ``layers``, each on as many ``sentences`` (None where unknown; evaluated ones
-    count by EVALUATION); ``tokens`` is the file of these where it is a task's. Its ``weights`` are what the runs with
-    the results ``followers`` start from.
+    count by EVALUATION); ``tokens`` is the file of these where it is a task's. The runs with the results ``followers``
+    start from its ``weights``.
     """
 
     file: str
@@ -148,8 +148,8 @@ def remarks(survey: Survey, table: pd.DataFrame) -> list[str]:
     left = [survey.works[file] for file in survey.works if survey.is_left(file)]
     if survey.timings and (unknown := sorted({work.encoder for work in left if survey.seconds(work.file) is None})):
         found.append(
-            f"{total['unknown']} runs are in no hours, because the size of the encoder ({', '.join(unknown)}) or of "
-            "the text is not known: fetch them, or give the encoder's hidden_size in the configuration"
+            f"{total['unknown']} runs are in no hours ({', '.join(unknown)}): the encoder's width or the text is not "
+            "known; fetch them, or give the encoder's hidden_size in the configuration"
         )
     if survey.timings and any(survey.length(work) is None for work in left):
         found.append(f"sentences that are not tokenised yet are taken to have {LENGTH:.0f} tokens")
