@@ -1,11 +1,11 @@
-# make demo: the offline miniature. make report: all of it, and demo/report.html. make test: the tests. make lint: the
-# linters. All set up .venv first.
+# make demo: the offline miniature. make report: all of it, and demo/report.html. make test: the tests.
+# make test-faults: those that kill real runs, some minutes. make lint: the linters. All set up .venv first.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install --constraint requirements/lock.txt
 
-.PHONY: demo report test lint
+.PHONY: demo report test test-faults lint
 .DELETE_ON_ERROR:
 
 $(VENV)/run: requirements/run.txt requirements/lock.txt
@@ -27,6 +27,9 @@ report: $(VENV)/run
 
 test: $(VENV)/test
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+test-faults: $(VENV)/test
+	$(BIN)/python -m pytest tests/faults
 
 lint: $(VENV)/test
 	$(BIN)/ruff check

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from pipeline_runs import kill_group, start, wait_for
 from tmft.results import predictions_file
 
 CONFIG = """
@@ -146,6 +147,35 @@ def test_a_run_made_again_gives_the_same_result(experiment, root, tmp_path):
     run = snakemake(copied, target, "--cores", "1", root=root)
     assert run.returncode == 0, run.stdout
     assert without_cost(first) == without_cost(json.loads((copied / target).read_text()))
+
+
+def test_a_killed_run_goes_on_from_its_checkpoint(experiment, root, tmp_path):
+    """The process group is killed in training; docs/reliability.md says what to do then. tests/faults has the rest."""
+    copied = tmp_path / "copied"
+    shutil.copytree(experiment[0], copied)
+    config = yaml.safe_load(CONFIG)
+    config["recipes"]["long"] = {"kind": "finetune", "training": {"epochs": 40}}
+    (copied / "config.yaml").write_text(yaml.safe_dump(config))
+    target = copied / "results/scenes/long/discriminator/layer2/seed1.json"
+    arguments = (str(target.relative_to(copied)), "--cores", "1")
+
+    def result() -> dict:
+        run = snakemake(copied, *arguments, root=root)
+        assert run.returncode == 0, run.stdout
+        return without_cost(json.loads(target.read_text()))
+
+    process = start(copied, *arguments, root=root)
+    assert wait_for(process, copied, "results/**/*.checkpoint")
+    kill_group(process)
+    assert not target.exists()
+    assert "--unlock" in snakemake(copied, *arguments, root=root).stdout
+    snakemake(copied, "--unlock", root=root)
+    killed = result()
+    log = copied / "logs/finetune/scenes/long/discriminator/layer2/seed1.log"
+    assert "the run goes on from here" in log.read_text()
+    assert not list(copied.glob("results/**/*.checkpoint"))
+    target.unlink()
+    assert result() == killed and "goes on" not in log.read_text()
 
 
 def test_several_runs_in_one_job_give_the_same_results(experiment, root, tmp_path):
