@@ -70,8 +70,21 @@ class Run:
         assert self.process.wait(PATIENCE) == 0, self.output
 
     def job(self) -> str:
-        """The SLURM id of the last submitted job."""
-        return until(lambda: re.findall(r"SLURM jobid (\d+)", self.output))[-1]
+        """The SLURM id of the first job."""
+        return re.search(r"SLURM jobid (\d+)", self.output)[1]
+
+    def _named(self) -> str:
+        run_id = re.search(r"SLURM run ID: (\S+)", self.output)
+        return f"--name={run_id[1]}"
+
+    def queue(self) -> str:
+        """The jobs that have not ended."""
+        command = ["squeue", "--noheader", self._named()]
+        return subprocess.run(command, text=True, capture_output=True, check=True).stdout
+
+    def cancel(self) -> None:
+        """Cancel all jobs."""
+        subprocess.run(["scancel", self._named()], check=True)
 
     def training(self) -> psutil.Process:
         """The process that trains, stopped on the way."""
@@ -121,17 +134,7 @@ def start(experiment, profile, root, tmp_path) -> Iterator[Callable[..., Run]]: 
     for run in runs:
         run.process.kill()
         run.process.wait()
-        subprocess.run(["scancel", f"--name={run_id(run)}"], check=True)
-
-
-def run_id(run: Run) -> str:
-    return until(lambda: re.search(r"SLURM run ID: (\S+)", run.output))[1]
-
-
-def queue(run: Run) -> str:
-    """The jobs of the run that have not ended."""
-    command = ["squeue", "--noheader", f"--name={run_id(run)}"]
-    return subprocess.run(command, text=True, capture_output=True, check=True).stdout
+        run.cancel()
 
 
 def assert_same_results(made: Path, expected: Path, names: list[str]) -> None:
@@ -153,9 +156,8 @@ def test_results_are_those_of_a_local_run(experiment, profile, root, tmp_path): 
     for name in ("results/pretraining/electra.json", "results/tables/curve_summary.csv", "figures/curve.csv"):
         assert (tmp_path / name).exists()
     assert (tmp_path / "figures/curve.csv").read_bytes() == (local / "figures/curve.csv").read_bytes()
-    partition, gpu_partition = CLUSTER.split(":")[1:]
-    chosen = dict(re.findall(r"Auto-selected partition '(\S+)' for job (\S+)", run.output)[::-1])
-    assert chosen.keys() == {partition, gpu_partition}
+    chosen = {job: partition for partition, job in re.findall(r"partition '(\S+)' for job (\S+)", run.output)}
+    assert [chosen["tokenise"], chosen["finetune_depth2_batch0"]] == CLUSTER.split(":")[1:]
     assert len(re.findall(r"submitted with SLURM jobid", run.output)) == 10
     assert run.again("-n", FIGURE)[1].count("Nothing to be done") == 1
 
@@ -191,11 +193,11 @@ def test_a_killed_snakemake_goes_on_after_unlock(start, experiment):  # noqa: F8
     run.training()
     run.process.send_signal(signal.SIGKILL)
     run.process.wait()
-    assert queue(run)
+    assert run.queue()
     status, printed = run.again(TARGET)
     assert status != 0 and "--unlock" in printed
-    subprocess.run(["scancel", f"--name={run_id(run)}"], check=True)
-    until(lambda: not queue(run))
+    run.cancel()
+    until(lambda: not run.queue())
     assert not (run.folder / TARGET).exists()
     assert run.again(TARGET, "--unlock")[0] == 0
     status, printed = run.again(TARGET)
