@@ -34,7 +34,8 @@ def test_size_of_an_encoder_is_that_of_its_folder(tmp_path):
 
 def test_size_of_a_pretraining_is_that_of_its_encoders():
     sizes = {"layers": 3, "hidden_size": 64, "intermediate_size": 256, "embedding_size": 64}
-    config = BertConfig(1000, 64, num_hidden_layers=3, num_attention_heads=4, intermediate_size=256)
+    shape = {"num_hidden_layers": 3, "hidden_size": 64, "num_attention_heads": 4, "intermediate_size": 256}
+    config = BertConfig(vocab_size=1000, max_position_embeddings=64, **shape)
     weights = 4 * sum(tensor.numel() for tensor in BertModel(config, add_pooling_layer=False).parameters()) / 1e6
     bert = pretraining_mb({"objective": "masked_language_modelling"} | sizes, 1000)
     electra = pretraining_mb({"objective": "replaced_token_detection", "generator": sizes} | sizes, 1000)
