@@ -410,13 +410,14 @@ def test_pipeline_translates_goes_on_and_keeps_the_key_to_itself(root, tmp_path,
 
     stand_in.quota = report["total"]["new"] // 3
     stand_in.reported_quota = PLENTY
-    run = snakemake(tmp_path, *targets, root=root)
+    run = snakemake(tmp_path, *targets, "--verbose", "--printshellcmds", root=root)
     assert run.returncode != 0 and "Error in rule translate_pairs: DeepL: the quota" in run.stdout
+    assert "SECRET123" not in run.stdout
     assert stand_in.billed > 0 and not (tmp_path / GERMAN_FILE).exists()
 
     stand_in.quota = PLENTY
     run = snakemake(tmp_path, *targets, root=root)
-    assert run.returncode == 0, run.stdout
+    assert run.returncode == 0 and "SECRET123" not in run.stdout, run.stdout
     assert len(stand_in.paid) == len(set(stand_in.paid)) and stand_in.billed == report["total"]["new"]
     original, german = read_pairs(tmp_path / "data/pairs/scenes.csv"), read_pairs(tmp_path / GERMAN_FILE)
     assert list(german["sentence2"]) == [mirrored(text, "DE") for text in original["sentence2"]]

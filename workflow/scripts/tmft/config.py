@@ -240,7 +240,7 @@ def _message(error: jsonschema.ValidationError) -> str:
         return f"config: key '{missing}' is missing at {where}"
     if "propertyNames" in error.schema_path:
         return (
-            f"config: '{error.instance}' at {where} is no valid key; keys go into paths: letters, digits, '.', '_' and "
+            f"config: {error.instance!r} at {where} is no valid key; keys go into paths: letters, digits, '.', '_' and "
             "'-' only, e.g. hub ids belong into 'hub:'"
         )
     if error.validator == "oneOf":
