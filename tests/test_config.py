@@ -39,6 +39,7 @@ pretraining:
 figures:
   curve: {kind: layer_curve, task: stsb, recipes: [tmft, frozen], encoders: [bert]}
   sizes: {kind: pareto, task: stsb, recipe: tmft, families: {A: [bert], B: [electra]}}
+  cost: {kind: cost_curve, task: stsb, recipe: tmft, encoders: [bert]}
   alike: {kind: cka_curve, task: stsb, encoders: [bert, electra]}
   learning: {kind: pretraining_efficiency, tasks: [scenes, stsb], recipe: tmft, lines: {RTD: [early, electra]}}
   method: {kind: method}
@@ -123,6 +124,7 @@ def test_figure_runs_follow_the_config():
 def test_figures_of_other_kinds_and_tables_need_all_layers_or_no_runs():
     experiment = load(CONFIG, SOURCES)
     assert [run.encoder for run in experiment.figure_runs("sizes")] == ["bert"] * 8 + ["electra"] * 6
+    assert [run.encoder for run in experiment.figure_runs("cost")] == ["bert"] * 8
     assert list(experiment.figure_runs("alike")) == list(experiment.figure_runs("method")) == []
     assert len(list(experiment.table_runs("table"))) == 8
     assert experiment.figure("alike")["recipe"] is None and experiment.table("table")["rows"] == ["best", "last"]
@@ -239,6 +241,8 @@ def test_every_key_is_documented():
         ("figures.sizes.families", {"A": ["brt"]}, ["unknown encoder 'brt'", "bert, electra"]),
         ("figures.sizes.recipe", "nosuch", ["unknown recipe 'nosuch'", "tmft, frozen"]),
         ("figures.sizes.recipes", ["tmft"], ["unknown key 'recipes'", "figures.sizes", "'recipe'"]),
+        ("figures.cost.encoders", ["brt"], ["unknown encoder 'brt'", "bert, electra"]),
+        ("figures.cost.recipes", ["tmft"], ["unknown key 'recipes'", "figures.cost", "'recipe'"]),
         ("figures.alike.encoders", ["bert"], ["figures.alike.encoders", "too short"]),
         ("figures.alike.families", {}, ["unknown key 'families'", "figures.alike"]),
         ("figures.alike", {"kind": "cka_curve", "encoders": ["bert", "electra"]}, ["'task'", "figures.alike"]),
