@@ -39,6 +39,7 @@ pretraining:
 figures:
   curve: {kind: layer_curve, task: stsb, recipes: [tmft, frozen], encoders: [bert]}
   sizes: {kind: pareto, task: stsb, recipe: tmft, families: {A: [bert], B: [electra]}}
+  cost: {kind: cost_curve, task: stsb, recipe: tmft, encoders: [bert]}
   alike: {kind: cka_curve, task: stsb, encoders: [bert, electra]}
   learning: {kind: pretraining_efficiency, tasks: [scenes, stsb], recipe: tmft, lines: {RTD: [early, electra]}}
   method: {kind: method}
@@ -129,6 +130,7 @@ def test_figure_runs_follow_the_config():
 def test_figures_of_other_kinds_and_tables_need_all_layers_or_no_runs():
     experiment = load(CONFIG, SOURCES)
     assert [run.encoder for run in experiment.figure_runs("sizes")] == ["bert"] * 8 + ["electra"] * 6
+    assert [run.encoder for run in experiment.figure_runs("cost")] == ["bert"] * 8
     assert list(experiment.figure_runs("alike")) == list(experiment.figure_runs("method")) == []
     assert len(list(experiment.table_runs("table"))) == 8
     assert experiment.figure("alike")["recipe"] is None and experiment.table("table")["rows"] == ["best", "last"]
@@ -251,6 +253,8 @@ def test_every_key_is_documented():
         ("figures.alike.encoders", ["bert"], ["'alike'", "with itself", "'recipe'"]),
         ("figures.alike.encoders", [], ["figures.alike.encoders"]),
         ("figures.sizes.seeds", 7, ["'sizes'", "7 seeds", "'seeds'"]),
+        ("figures.cost.encoders", ["brt"], ["unknown encoder 'brt'", "bert, electra"]),
+        ("figures.cost.recipes", ["tmft"], ["unknown key 'recipes'", "figures.cost", "'recipe'"]),
         ("figures.alike.families", {}, ["unknown key 'families'", "figures.alike"]),
         ("figures.alike", {"kind": "cka_curve", "encoders": ["bert", "electra"]}, ["'task'", "figures.alike"]),
         ("figures.method", {"kind": "drawing"}, ["figures.method.kind", "'drawing'"]),

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from sentence_transformers import SentenceTransformer
 
 from pipeline_runs import kill_group, start, wait_for
 from tmft.results import predictions_file
@@ -250,6 +251,40 @@ def test_hours_are_estimated_before_anything_has_run(root, tmp_path):
     assert re.search(r"^calibrate +1$", again.stdout, re.MULTILINE) and "finetune" not in again.stdout
 
 
+def test_a_layer_is_exported_with_the_weights_of_its_best_seed(experiment, root, tmp_path):
+    folder, _ = experiment
+    copied = tmp_path / "copied"
+    shutil.copytree(folder, copied)
+    target = "results/export/scenes/tmft/discriminator/layer2"
+    run = snakemake(copied, f"{target}/", "--cores", "2", root=root)
+    assert run.returncode == 0, run.stdout
+    runs = [json.loads((copied / f"results/scenes/tmft/discriminator/layer2/seed{s}.json").read_text()) for s in (0, 1)]
+    best = max(runs, key=lambda record: record["metrics"]["validation"]["spearman"])
+    pairs = pd.read_csv(copied / "data/pairs/scenes.csv").query("split == 'test'")
+    encoder = SentenceTransformer(str(copied / target), device="cpu", local_files_only=True)
+    u, v = (encoder.encode(pairs[side].tolist()) for side in ("sentence1", "sentence2"))
+    predictions = pd.read_parquet(
+        copied / f"results/scenes/tmft/discriminator/layer2/seed{best['run']['seed']}.predictions.parquet"
+    )
+    np.testing.assert_allclose(encoder.similarity_pairwise(u, v), predictions["prediction"], rtol=0, atol=1e-5)
+    assert f"| test | Spearman | {100 * best['metrics']['test']['spearman']:.2f} |" in (
+        copied / target / "README.md"
+    ).read_text(encoding="utf-8")
+    assert (copied / target / "model.onnx").exists() and not list(copied.glob("data/finetuned/**/*.safetensors"))
+
+
+def test_a_cost_curve_needs_the_runs_of_all_layers_and_a_measurement(experiment, root, tmp_path):
+    folder, _ = experiment
+    copied = tmp_path / "copied"
+    shutil.copytree(folder, copied)
+    cost = "  cost: {kind: cost_curve, task: scenes, recipe: tmft, encoders: [discriminator]}\n"
+    (copied / "config.yaml").write_text(CONFIG + cost)
+    run = snakemake(copied, "-n", "--cores", "2", "figures/cost.pdf", root=root)
+    counts = dict(re.findall(r"^(\w+) +(\d+)$", run.stdout, re.MULTILINE))
+    jobs = {"finetune": "2", "measure_cost": "1", "write_cost_table": "1", "draw_cost_curve": "1", "total": "5"}
+    assert counts == jobs, run.stdout
+
+
 def test_gpu_jobs_run_one_at_a_time_by_default(experiment):
     _, printed = experiment
     running, most = set(), 0
@@ -305,6 +340,8 @@ def test_published_experiment_lists_its_work(root, tmp_path):
         ("results/scenes/frozen/discriminator/layer0/seed0.json", {}, ["recipe 'frozen'", "kind"]),
         ("results/scenes/tmft/discriminator/layer3/seed0.json", {}, ["layer 3", "0 to 2"]),
         ("results/scenes/tmft/discriminator/layer-1/seed0.json", {}, ["layer -1", "0 to 2"]),
+        ("results/export/scenes/frozen/discriminator/layer1", {}, ["recipe 'frozen' trains nothing", "finetune"]),
+        ("results/export/scenes/tmft/discriminator/layer3", {}, ["layer 3", "0 to 2"]),
         (FIGURE, {"seeds": ["one"]}, ["seeds.0", "'one'"]),
         (FIGURE, {"trainig": {}}, ["unknown key 'trainig'", "'training'"]),
         (FIGURE, {"encoders": {"google/electra": {"path": "x", "depth": 2}}}, ["google/electra", "keys go into paths"]),
