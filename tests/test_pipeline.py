@@ -403,3 +403,34 @@ def test_search_refuses_jobs_of_several_layers(root, tmp_path):
     (tmp_path / "config.yaml").write_text("units_per_job: 3\n" + CONFIG)
     run = snakemake(tmp_path, "results/best_layer/scenes/discriminator.md", "-n", "--cores", "1", root=root)
     assert run.returncode != 0 and "--config units_per_job=1" in run.stdout
+
+
+ADAPTIVE = """
+  adaptive: {kind: adaptive}
+figures:
+  both: {kind: layer_curve, task: scenes, recipes: [tmft, adaptive], encoders: [discriminator], layers: [0, 2]}
+"""
+
+
+def test_one_training_a_seed_serves_every_layer(experiment, root, tmp_path):
+    folder, _ = experiment
+    copied = tmp_path / "copied"
+    shutil.copytree(folder, copied)
+    (copied / "config.yaml").write_text(re.sub(r"\nfigures:.*", ADAPTIVE, CONFIG, flags=re.DOTALL))
+    run = snakemake(copied, "figures/both.pdf", "--cores", "2", root=root)
+    assert run.returncode == 0, run.stdout
+    assert run.stdout.count("(Rule: train_adaptive_depth2)") == 2 and "(Rule: finetune)" not in run.stdout
+    points = pd.read_csv(copied / "figures" / "both.csv")
+    assert points[["recipe", "layer"]].values.tolist() == [["tmft", 0], ["tmft", 2], ["adaptive", 0], ["adaptive", 2]]
+    record = json.loads((copied / "results/scenes/adaptive/discriminator/layer1/seed1.json").read_text())
+    assert record["run"] == {"task": "scenes", "recipe": "adaptive", "encoder": "discriminator", "layer": 1, "seed": 1}
+    assert record["provenance"]["settings"].items() >= {"layers_per_step": "all", "alignment": None}.items()
+    costs = subprocess.run(
+        [sys.executable, root / "workflow/scripts/show_costs.py", copied / "results/scenes"],
+        text=True,
+        capture_output=True,
+    )
+    *_, adaptive, tmft = (line.split() for line in costs.stdout.splitlines())
+    assert adaptive[:3] == ["adaptive", "discriminator", "6"] and tmft[:3] == ["tmft", "discriminator", "4"]
+    tokens = record["cost"]["training_tokens"]
+    assert [line[3] for line in (adaptive, tmft)] == [f"{2 * tokens:,}", f"{4 * tokens:,}"]

@@ -302,6 +302,11 @@ def finetune_settings(wildcards):
     return frozen_settings(wildcards) | experiment.training(wildcards.recipe)
 
 
+def recipes_of(kind):
+    """The recipes of a kind."""
+    return [key for key, recipe in config["recipes"].items() if recipe["kind"] == kind]
+
+
 def figures_of(kind):
     """The figures of a kind."""
     return [key for key, figure in config["figures"].items() if figure["kind"] == kind]

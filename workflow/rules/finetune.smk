@@ -17,6 +17,7 @@ for batch in finetune_batches():
         benchmark:
             f"logs/finetune/{batch.place}.tsv"
         wildcard_constraints:
+            recipe=rf"(?!({one_of(recipes_of('adaptive'))})/)[^/]+",
             encoder=batch.encoders,
         conda:
             "../../envs/train.yaml"

@@ -420,9 +420,9 @@ def _check_start(experiment: Experiment, recipe: str) -> None:
             case {"task": task, "recipe": first}:
                 experiment.task(task)
                 for key in (chain[-1], first):
-                    if experiment.recipe(key)["kind"] != "finetune":
+                    if (kind := experiment.recipe(key)["kind"]) != "finetune":
                         raise InputError(
-                            f"config: recipes.{chain[-1]}.start: recipe '{key}' trains nothing; a start by task and "
+                            f"config: recipes.{chain[-1]}.start: recipe '{key}' is of kind {kind}; a start by task and "
                             "recipe needs two of kind finetune"
                         )
                 if first in chain:

@@ -1,0 +1,39 @@
+# One training a seed that serves every layer: as many results as the encoder has layers (docs/best_layer.md).
+
+
+def encoders_by_depth():
+    """The encoders with each number of layers."""
+    depths = sorted({encoder["depth"] for encoder in config["encoders"].values()})
+    return {depth: [key for key, own in config["encoders"].items() if own["depth"] == depth] for depth in depths}
+
+
+for depth, encoders in encoders_by_depth().items():
+    results = [f"results/{{task}}/{{recipe}}/{{encoder}}/layer{layer}/seed{{seed}}.json" for layer in range(depth + 1)]
+
+    rule:
+        name:
+            f"train_adaptive_depth{depth}"
+        input:
+            unpack(run_inputs("adaptive", lambda wildcards: [(None, int(wildcards.seed))])),
+        output:
+            results=results,
+            predictions=predictions(results),
+        log:
+            "logs/train_adaptive/{task}/{recipe}/{encoder}/seed{seed}.log",
+        benchmark:
+            "logs/train_adaptive/{task}/{recipe}/{encoder}/seed{seed}.tsv"
+        wildcard_constraints:
+            recipe=one_of(recipes_of("adaptive")),
+            encoder=one_of(encoders),
+        conda:
+            "../../envs/train.yaml"
+        threads: config["threads"]["finetune"]
+        resources:
+            gpu=GPU,
+            mem_mb=8000,
+            runtime=480,
+        params:
+            settings=lambda wildcards: finetune_settings(wildcards),
+            code=code("train_adaptive"),
+        script:
+            "../scripts/train_adaptive.py"

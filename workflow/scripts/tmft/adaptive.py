@@ -1,0 +1,123 @@
+"""One training that serves every layer, in the manner of 2D Matryoshka sentence embeddings (Li et al. 2024)."""
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from transformers import get_linear_schedule_with_warmup
+
+from tmft.batching import distinct, encode
+from tmft.encoder import TruncatedEncoder
+from tmft.progress import progress
+from tmft.tokens import Tokens
+from tmft.training import EVALUATED, Outcome, make_objective, make_optimiser, score
+
+WEIGHTING = {"layers_per_step": "all", "last_layer_weight": 1.0, "inner_layers_weight": 1.0, "alignment": None}
+"""How the layers' losses are put together, as results state it: the last layer's plus the mean of all others', without
+the alignment of inner layers to the last one that the paper adds."""
+
+
+def train_adaptive(
+    encoder: TruncatedEncoder, tokens: Tokens, settings: dict[str, Any], seed: int, device: torch.device
+) -> list[Outcome]:
+    """Fine-tune a whole encoder on the losses of all its layers together; one outcome a layer 0..L.
+
+    Every step takes all layers, each with an objective of its own. Each layer's scores are from the epoch with its own
+    best validation score, so that they need not be of one set of weights. The cost in every outcome is that of the one
+    training. Seeds and collapses are as in ``tmft.training.finetune``.
+    """
+    started = time.perf_counter()
+    torch.manual_seed(seed)
+    shuffling = torch.Generator().manual_seed(seed)
+    layers = encoder.layer + 1
+    objectives = nn.ModuleList(make_objective(settings, encoder.hidden_size) for _ in range(layers))
+    model = nn.ModuleList([encoder, objectives]).to(device)
+    train = tokens.splits["train"]
+    targets = torch.from_numpy(objectives[0].targets(train.labels))
+    optimiser = make_optimiser(model, settings)
+    steps_an_epoch = math.ceil(len(train) / settings["batch_size"])
+    steps = settings["epochs"] * steps_an_epoch
+    schedule = get_linear_schedule_with_warmup(optimiser, int(settings["warmup"] * steps), steps)
+
+    constant = "the predictions on validation are constant in every epoch"
+    baseline = objectives[0].baseline(tokens.splits["test"].labels)
+    outcomes = [Outcome(baseline, reason=constant) for _ in range(layers)]
+    best_scores = [-math.inf] * layers
+    for epoch in progress(range(1, settings["epochs"] + 1), f"all layers seed {seed}, epochs"):
+        epoch_started = time.perf_counter()
+        model.train()
+        losses = torch.zeros(layers, device=device)
+        order = torch.randperm(len(train), generator=shuffling)
+        for batch in progress(order.split(settings["batch_size"]), "steps"):
+            sequences = [side[row] for side in train.sides for row in batch.tolist()]
+            vectors = encode(encoder.layerwise_vectors, sequences, tokens.pad_id, settings["chunk_size"], device)
+            own = layer_losses(vectors, objectives, targets[batch].to(device))
+            optimiser.zero_grad()
+            (own[-1] + own[:-1].mean()).backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), settings["clip_norm"])
+            optimiser.step()
+            schedule.step()
+            losses += own.detach()
+        mean_losses = (losses / steps_an_epoch).tolist()
+        if not np.isfinite(mean_losses).all():
+            for outcome in outcomes:
+                outcome.metrics, outcome.reason = None, f"a training loss of epoch {epoch} is not finite"
+            break
+        predictions = {
+            split: predict_layers(encoder, objectives, tokens, split, settings["chunk_size"], device)
+            for split in EVALUATED
+        }
+        seconds = time.perf_counter() - epoch_started
+        for layer, (outcome, objective) in enumerate(zip(outcomes, objectives, strict=True)):
+            metrics = {
+                split: score(objective, split, predictions[split][layer], tokens.splits[split].labels)
+                for split in EVALUATED
+            }
+            validation = metrics["validation"]
+            outcome.history.append(
+                {"epoch": epoch, "loss": mean_losses[layer], "validation": validation, "seconds": seconds}
+            )
+            if validation is not None and validation[objective.selection] > best_scores[layer]:
+                best_scores[layer], outcome.best_epoch = validation[objective.selection], epoch
+                outcome.predictions = predictions["test"][layer]
+                outcome.metrics, outcome.reason = metrics, None
+                if metrics["test"] is None:
+                    outcome.metrics, outcome.reason = None, "the predictions on test are constant"
+    cost = {
+        "seconds": time.perf_counter() - started,
+        "steps": steps,
+        "training_tokens": settings["epochs"] * sum(len(ids) for side in train.sides for ids in side),
+        "layers": layers,
+    }
+    for outcome in outcomes:
+        outcome.cost = cost
+    return outcomes
+
+
+def layer_losses(vectors: Tensor, objectives: nn.ModuleList, targets: Tensor) -> Tensor:
+    """The loss of each layer, (layers,), of n pairs: ``vectors`` (layers, 2n, hidden) has all first sides before."""
+    return torch.stack(
+        [objective.loss(*layer.chunk(2), targets) for objective, layer in zip(objectives, vectors, strict=True)]
+    )
+
+
+def predict_layers(
+    encoder: TruncatedEncoder,
+    objectives: nn.ModuleList,
+    tokens: Tokens,
+    split: str,
+    chunk_size: int,
+    device: torch.device,
+) -> list[np.ndarray]:
+    """Predictions (n,) of each layer on a split, without dropout, from one pass over its sentences."""
+    encoder.eval()
+    with torch.inference_mode():
+        sequences, first, second = distinct(tokens.splits[split].sides)
+        vectors = encode(encoder.layerwise_vectors, sequences, tokens.pad_id, chunk_size, device)
+        return [
+            objective.predict(layer[first], layer[second]).cpu().numpy()
+            for objective, layer in zip(objectives, vectors, strict=True)
+        ]

@@ -1,0 +1,30 @@
+"""Fine-tune an encoder on the losses of all its layers together, with a seed: a result a layer."""
+
+from pathlib import Path
+
+from tmft.jobs import job
+
+with job(snakemake):
+    from tmft.adaptive import WEIGHTING, train_adaptive
+    from tmft.devices import choose_device
+    from tmft.encoder import TruncatedEncoder, count_parameters, read_config
+    from tmft.files import write_json
+    from tmft.results import Provenance, record, write_predictions
+    from tmft.tokens import read_tokens
+
+    settings = snakemake.params.settings | WEIGHTING
+    folder, tokens_file = Path(snakemake.input.encoders[0]), Path(snakemake.input.tokens)
+    seed = int(snakemake.wildcards.seed)
+    device = choose_device(snakemake.config["device"], snakemake.threads)
+    tokens = read_tokens(tokens_file)
+    provenance = Provenance.of(folder, tokens_file, settings, snakemake.params.code)
+    config = read_config(folder)
+    random_seed = seed if settings["start"] == "random" else None
+    encoder = TruncatedEncoder.load(folder, config.num_hidden_layers, random_seed)
+    outcomes = train_adaptive(encoder, tokens, settings, seed, device)
+    files = zip(snakemake.output.results, snakemake.output.predictions, strict=True)
+    for layer, (outcome, (result, predictions)) in enumerate(zip(outcomes, files, strict=True)):
+        run = {key: snakemake.wildcards[key] for key in ("task", "recipe", "encoder")} | {"layer": layer, "seed": seed}
+        parameters = count_parameters(config, layer)._asdict()
+        write_predictions(Path(predictions), tokens.splits["test"], {layer: outcome.predictions})
+        write_json(Path(result), record(run, outcome, parameters, tokens, provenance, device))
