@@ -31,10 +31,10 @@ def pretraining_mb(settings: dict[str, Any], vocabulary: int) -> float:
 
 def memory_mb(weights_mb: float, attempt: int) -> int:
     """Memory of a job that trains weights of this size, or only reads them."""
-    return round(attempt * (LIBRARIES_MB + COPIES * weights_mb))
+    return attempt * round(LIBRARIES_MB + COPIES * weights_mb)
 
 
 def minutes(weights_mb: float, sentences: float, gpu: bool, attempt: int) -> int:
     """Time of a job that trains weights of this size on so many sentences, counted at each pass."""
     rate = GPU_MINUTES if gpu else CPU_MINUTES
-    return min(DAY, round(attempt * (START_MINUTES + rate * weights_mb * sentences / FINETUNING_SENTENCES)))
+    return min(DAY, attempt * round(START_MINUTES + rate * weights_mb * sentences / FINETUNING_SENTENCES))
