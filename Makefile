@@ -1,10 +1,11 @@
-# make demo: the offline miniature. make test: the tests. make lint: the linters. All set up .venv first.
+# make demo: the offline miniature. make test: the tests. make lint: the linters. make test-environments: each stage in an
+# environment of its own pins (minutes, a few GB). All set up .venv first.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install --constraint requirements/lock.txt
 
-.PHONY: demo test lint
+.PHONY: demo test test-environments lint
 .DELETE_ON_ERROR:
 
 $(VENV)/run: requirements/run.txt requirements/lock.txt
@@ -22,6 +23,9 @@ demo: $(VENV)/run
 
 test: $(VENV)/test
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+test-environments: $(VENV)/test
+	$(BIN)/python -m pytest --capture=no tests/build_environments.py
 
 lint: $(VENV)/test
 	$(BIN)/ruff check
