@@ -8,7 +8,7 @@ with job(snakemake):
     from tmft.devices import choose_device
     from tmft.files import write_json
     from tmft.pretraining.adaptation import adapt
-    from tmft.results import encoder_origin
+    from tmft.results import encoder_origin, environment
 
     settings, folder = snakemake.params.settings, Path(snakemake.input.encoder)
     origin = {
@@ -16,12 +16,13 @@ with job(snakemake):
         "settings": settings,
         "start": encoder_origin(folder),
     }
+    device = choose_device(snakemake.config["device"], snakemake.threads)
     metrics = adapt(
         Path(snakemake.input.corpus),
         folder,
         Path(snakemake.output.encoder),
         settings,
         origin,
-        choose_device(snakemake.config["device"], snakemake.threads),
+        device,
     )
-    write_json(Path(snakemake.output.metrics), metrics)
+    write_json(Path(snakemake.output.metrics), metrics | {"environment": environment(device)})

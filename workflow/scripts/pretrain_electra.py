@@ -8,8 +8,10 @@ with job(snakemake):
     from tmft.devices import choose_device
     from tmft.files import write_json
     from tmft.pretraining.replaced_token_detection import pretrain
+    from tmft.results import environment
 
     settings = snakemake.params.settings
+    device = choose_device(snakemake.config["device"], snakemake.threads)
     metrics = pretrain(
         Path(snakemake.input.corpus),
         Path(snakemake.input.tokenizer),
@@ -17,6 +19,6 @@ with job(snakemake):
         Path(snakemake.output.discriminator),
         settings,
         settings["seed"],
-        choose_device(snakemake.config["device"], snakemake.threads),
+        device,
     )
-    write_json(Path(snakemake.output.metrics), metrics)
+    write_json(Path(snakemake.output.metrics), metrics | {"environment": environment(device)})
