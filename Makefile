@@ -1,11 +1,12 @@
 # make demo: the offline miniature. make report: all of it, and demo/report.html. make test: the tests.
-# make test-faults: those that kill real runs, some minutes. make lint: the linters. All set up .venv first.
+# make test-faults: those that kill real runs, some minutes. make test-environments: each stage in an environment of its
+# own pins, minutes and a few GB. make lint: the linters. All set up .venv first.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install --constraint requirements/lock.txt
 
-.PHONY: demo report test test-faults lint
+.PHONY: demo report test test-faults test-environments lint
 .DELETE_ON_ERROR:
 
 $(VENV)/run: requirements/run.txt requirements/lock.txt
@@ -30,6 +31,9 @@ test: $(VENV)/test
 
 test-faults: $(VENV)/test
 	$(BIN)/python -m pytest tests/faults
+
+test-environments: $(VENV)/test
+	$(BIN)/python -m pytest --capture=no tests/build_environments.py
 
 lint: $(VENV)/test
 	$(BIN)/ruff check

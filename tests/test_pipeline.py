@@ -127,15 +127,71 @@ def test_a_finished_experiment_has_nothing_to_do(experiment, root, arguments, en
     assert "Nothing to be done" in run.stdout
 
 
-def test_results_copied_beside_a_fresh_clone_have_nothing_to_do(experiment, root, tmp_path):
+@pytest.fixture
+def clone(experiment, root, tmp_path) -> Path:
+    """A fresh clone of the repository, every file of it new, with results copied to `copied` at their times."""
     folder, _ = experiment
     clone = tmp_path / "clone"
-    shutil.copytree(root, clone, ignore=shutil.ignore_patterns(".venv", ".git", ".snakemake", "demo"))
+    ignored = shutil.ignore_patterns(".venv", ".git", ".snakemake", "demo")
+    shutil.copytree(root, clone, ignore=ignored, copy_function=shutil.copyfile)
     shutil.copytree(folder, clone / "copied")
-    for script in clone.glob("workflow/scripts/**/*.py"):
-        script.touch()
-    run = snakemake(clone / "copied", FIGURE, "-n", "--cores", "1", root=clone)
+    return clone
+
+
+def rules_to_run(run: subprocess.CompletedProcess) -> set[str]:
+    """The rules that a dry run lists."""
+    assert run.returncode == 0, run.stdout
+    return set(re.findall(r"^(\w+) +\d+$", run.stdout, re.MULTILINE)) - {"total"}
+
+
+def test_results_copied_beside_a_fresh_clone_have_nothing_to_do(clone, tmp_path):
+    snakefile = ("--snakefile", str(clone / "Snakefile"))
+    run = snakemake(clone / "copied", FIGURE, "-n", "--cores", "1", *snakefile, root=tmp_path)
     assert "Nothing to be done" in run.stdout
+
+
+def test_results_copied_without_their_times_are_taken_as_they_are_by_touch(clone, experiment):
+    folder, _ = experiment
+    bare = clone / "bare"
+    shutil.copytree(folder, bare, ignore=shutil.ignore_patterns(".snakemake"), copy_function=shutil.copyfile)
+    before = {path: path.read_bytes() for path in bare.glob("results/**/*.*")}
+    assert snakemake(bare, "--touch", "--cores", "1", FIGURE, root=clone).returncode == 0
+    assert "Nothing to be done" in snakemake(bare, FIGURE, "-n", "--cores", "1", root=clone).stdout
+    assert before == {path: path.read_bytes() for path in bare.glob("results/**/*.*")}
+
+
+SHOWN = {"collect_results", "draw_layer_curve"}
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new", "stale"),
+    [
+        ("encoder", "\n\n\n", "\n\n\nADDED = 1\n", {"tokenise", "finetune", "evaluate_frozen"} | SHOWN),
+        ("tables", "\n\n\n", "\n\n\nADDED = 1\n", SHOWN),
+        ("plots", "\n\n\n", "\n\n\nADDED = 1\n", {"draw_layer_curve"}),
+        ("encoder", '"""', '"""Added. ', set()),
+        ("encoder", "\n\n\n", "\n\n\n# added\n", set()),
+    ],
+)
+def test_an_edit_makes_stale_what_depends_on_it(clone, module, old, new, stale):
+    path = clone / f"workflow/scripts/tmft/{module}.py"
+    text = path.read_text()
+    path.write_text(text.replace(old, new, 1))
+    assert path.read_text() != text
+    assert rules_to_run(snakemake(clone / "copied", FIGURE, "-n", "--cores", "1", root=clone)) == stale
+
+
+def test_a_large_file_with_a_newer_time_makes_nothing_stale(root, tmp_path):
+    pairs = {"train": 15000, "validation": 10, "test": 10}
+    tasks = {"scenes": {"scenes": pairs, "objective": "cosine_regression"}}
+    config = {"encoders": {}, "tasks": tasks, "recipes": {}, "figures": {}}
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
+    target = "results/data/scenes.json"
+    assert snakemake(tmp_path, target, "--cores", "1", root=root).returncode == 0
+    large = tmp_path / "data/pairs/scenes.csv"
+    assert large.stat().st_size > 1_000_000
+    large.touch()
+    assert "Nothing to be done" in snakemake(tmp_path, target, "-n", "--cores", "1", root=root).stdout
 
 
 def test_a_run_made_again_gives_the_same_result(experiment, root, tmp_path):

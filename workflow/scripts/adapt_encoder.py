@@ -8,7 +8,7 @@ with job(snakemake):
     from tmft.devices import choose_device
     from tmft.files import file_sha256, write_json
     from tmft.pretraining.adaptation import adapt
-    from tmft.results import encoder_origin
+    from tmft.results import encoder_origin, environment
     from tmft.resuming import Checkpoint
 
     settings, result = snakemake.params.settings, Path(snakemake.output.metrics)
@@ -17,5 +17,6 @@ with job(snakemake):
     origin = {"adaptation": snakemake.wildcards.adaptation, "settings": settings, "start": encoder_origin(folder)}
     identity = origin | {"corpus": file_sha256(corpus), "code": snakemake.params.code, "device": device.type}
     checkpoint = Checkpoint(result, identity, snakemake.config["checkpoint_minutes"]["pretrain"])
-    write_json(result, adapt(corpus, folder, Path(snakemake.output.encoder), settings, origin, device, checkpoint))
+    metrics = adapt(corpus, folder, Path(snakemake.output.encoder), settings, origin, device, checkpoint)
+    write_json(result, metrics | {"environment": environment(device)})
     checkpoint.remove()

@@ -8,6 +8,7 @@ with job(snakemake):
     from tmft.devices import choose_device
     from tmft.files import file_sha256, files_sha256, release, write_json
     from tmft.pretraining.masked_language_modelling import pretrain
+    from tmft.results import environment
     from tmft.resuming import Checkpoint
 
     settings, result = snakemake.params.settings, Path(snakemake.output.metrics)
@@ -22,6 +23,7 @@ with job(snakemake):
     }
     checkpoint = Checkpoint(result, identity, snakemake.config["checkpoint_minutes"]["pretrain"])
     output = Path(snakemake.output.encoder)
-    write_json(result, pretrain(corpus, tokenizer, output, settings, settings["seed"], device, checkpoint))
+    metrics = pretrain(corpus, tokenizer, output, settings, settings["seed"], device, checkpoint)
+    write_json(result, metrics | {"environment": environment(device)})
     checkpoint.remove()
     release(map(Path, snakemake.output.snapshots))
