@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tmft.datasets.own import draw_splits, read_own_pairs
@@ -81,6 +81,7 @@ def test_what_cannot_be_used_is_refused_by_file_and_line(tmp_path, text, source,
 names = st.integers(0, 40).map(lambda n: f"Sentence {n}")
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(names, names), min_size=1, max_size=60), st.integers(0, 3))
 def test_no_sentence_is_in_two_splits(rows, seed):
     pairs = pd.DataFrame(rows, columns=["sentence1", "sentence2"])

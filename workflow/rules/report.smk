@@ -1,27 +1,6 @@
 # Pages of the report beside the drawings: curves to look into, and tables.
 
 
-class Page(NamedTuple):
-    """A table that the report shows."""
-
-    table: str  # its path without the ending
-    category: str
-    title: object  # a function of the wildcards
-
-
-PAGES = {
-    "table": Page("results/tables/{table}", "Tables", lambda wildcards: config["tables"][wildcards.table]["title"]),
-    "reproduction": Page("results/reproduction", "Reproduction", lambda wildcards: "The paper's numbers and ours"),
-    "data": Page("results/data", "Data", lambda wildcards: "The pairs of each task"),
-}
-
-
-def report_pages():
-    """All pages of the experiment."""
-    curves = expand("figures/{figure}.html", figure=figures_of("layer_curve"))
-    return curves + expand([f"{page.table}.html" for page in PAGES.values()], table=config["tables"])
-
-
 rule draw_interactive_curve:
     input:
         runs="results/tables/{figure}_runs.csv",
