@@ -21,7 +21,7 @@ def screened_units(wildcards):
 
 def searched_runs(task, encoder, layers=None):
     """The runs of the full protocol at these layers; all that the sweep has without them."""
-    return list(experiment.runs(task, [config["best_layer"]["recipe"]], [encoder], layers))
+    return list(experiment.runs(task, [config["best_layer"]["recipe"]], [encoder], layers=layers))
 
 
 def round_results(task, encoder, number):
