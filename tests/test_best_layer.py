@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from authors import authors_records, authors_runs
-from tmft.best_layer import STRIDE, closest_layer, layer_before_fall, plan, survivors
+from tmft.best_layer import STRIDE, Round, closest_layer, layer_before_fall, plan, survivors
 from tmft.best_layer_report import regret_markdown, regret_rows, round_record
 from tmft.config import load
 from tmft.layer_tables import best_layers
@@ -53,9 +53,24 @@ def record(layer: int, seed: int, validation: float | None, test: float = 0.0, t
 def test_survivors_are_the_best_on_validation_of_those_that_did_not_collapse():
     scores = {0: (0.4, 0.9), 1: (0.6, 0.1), 2: (None, 0.9), 3: (0.5, 0.2)}
     records = [record(layer, 0, *score) for layer, score in scores.items()]
-    found = round_record(records, plan(4, [0, 1, 2])[0], "spearman", 2)
+    found = round_record(records, Round(4, (0,), False), "spearman", 2)
     assert found["kept"] == [1, 3]
     assert [one["layer"] for one in found["scores"]] == [1, 3, 0]
+
+
+@pytest.mark.parametrize(
+    ("short", "keep", "last", "kept"),
+    [
+        (True, 2, 0.1, [1, 3]),
+        (True, 3, 0.7, [3, 1, 2]),
+        (True, 1, 0.1, [1]),
+        (True, 2, None, [1, 2]),
+        (False, 2, 0.1, [1, 2]),
+    ],
+)
+def test_a_short_run_does_not_drop_the_last_layer(short, keep, last, kept):
+    records = [record(layer, 0, score) for layer, score in enumerate([0.4, 0.6, 0.5, last])]
+    assert round_record(records, Round(4, (0,), short), "spearman", keep)["kept"] == kept
 
 
 def test_a_layer_with_a_collapsed_seed_comes_last():
@@ -121,7 +136,7 @@ def replay(runs: pd.DataFrame, seeds: list[int], noise: np.random.Generator | No
         own = runs[runs["layer"].isin(layers) & runs["seed"].isin(competition.seeds)]
         if competition.short and noise is not None:
             own = own.assign(value=own["value"] + noise.normal(0, 0.02, len(own)))
-        layers = survivors(summarise(own), "spearman", keep)
+        layers = survivors(competition, summarise(own), "spearman", keep)
     return layers[0]
 
 

@@ -5,9 +5,10 @@ from pathlib import Path
 from tmft.jobs import job
 
 with job(snakemake):
-    from tmft.best_layer import closest_layer, layer_before_fall, survivors
+    from tmft.best_layer import closest_layer, layer_before_fall
     from tmft.best_layer_report import search_markdown, search_record, summary_of
     from tmft.files import read_json, write_json, write_text
+    from tmft.layer_tables import best_layers
     from tmft.results import read_records
 
     def records(kind: str) -> list[dict]:
@@ -15,7 +16,7 @@ with job(snakemake):
 
     params, proposals = snakemake.params, {}
     if frozen := records("frozen"):
-        (proposals["frozen curve"],) = survivors(summary_of(frozen), params.metric, 1)
+        proposals["frozen curve"] = int(best_layers(summary_of(frozen), params.metric)["layer"].iloc[0])
     for path in snakemake.input.get("similarities", []):
         layers = read_json(Path(path))["layers"]
         proposals["CKA, highest"], proposals["CKA, before its largest fall"] = (

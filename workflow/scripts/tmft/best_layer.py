@@ -39,13 +39,18 @@ def plan(layers: int, seeds: Sequence[int]) -> list[Round]:
     return rounds
 
 
-def survivors(summary: pd.DataFrame, metric: str, keep: int) -> list[int]:
-    """The ``keep`` layers with the highest mean of a validation metric, best first, of one encoder's summary.
+def survivors(competition: Round, summary: pd.DataFrame, metric: str, keep: int) -> list[int]:
+    """The ``keep`` layers with the highest mean of a validation metric in a round, best first.
 
-    ``summary`` is that of ``tmft.tables`` over a round's runs. Test scores play no part; layers without a score do not
-    survive.
+    ``summary`` is that of ``tmft.tables`` over the round's runs. Test scores play no part; layers without a score do not
+    survive. Deep layers need more training than a short run gives, so that one never drops the last layer: it takes the
+    last place, if there is more than one.
     """
-    return rank_layers(summary, metric)["layer"].head(keep).tolist()
+    ranked = rank_layers(summary, metric)["layer"].tolist()
+    last = competition.layers - 1
+    if competition.short and keep > 1 and last in ranked[keep:]:
+        return [*ranked[: keep - 1], last]
+    return ranked[:keep]
 
 
 def closest_layer(similarities: Sequence[dict[str, Any]]) -> int:

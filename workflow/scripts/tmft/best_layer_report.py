@@ -27,7 +27,7 @@ def round_record(records: Sequence[dict[str, Any]], competition: Round, metric: 
         "short": competition.short,
         "seeds": list(competition.seeds),
         "scores": scores.where(scores.notna(), None).to_dict("records"),
-        "kept": survivors(summary, metric, keep),
+        "kept": survivors(competition, summary, metric, keep),
     }
 
 
