@@ -175,6 +175,11 @@ def result_file(run):
     return f"results/{run.task}/{run.recipe}/{run.encoder}/layer{run.layer}/seed{run.seed}.json"
 
 
+def result_files(runs):
+    """The files of the results of these runs, each once and checked."""
+    return [checked_result(file) for file in dict.fromkeys(map(result_file, runs))]
+
+
 def start_folder(recipe, encoder, layer):
     """The folder with the weights that a run starts from: the encoder's own, or those that another rule left."""
     match experiment.recipe(recipe)["start"]:
@@ -336,7 +341,7 @@ def checked_result(file):
 
 def shown_results(name):
     """The result files that a figure or a table shows, each once."""
-    return [checked_result(file) for file in dict.fromkeys(map(result_file, shown_runs(name)))]
+    return result_files(shown_runs(name))
 
 
 def labels(kind, keys):

@@ -7,7 +7,7 @@ wildcard_constraints:
 
 checkpoint choose_run:
     input:
-        results=checked(lambda wildcards: list(dict.fromkeys(map(result_file, choosing_runs(wildcards))))),
+        results=checked(lambda wildcards: result_files(choosing_runs(wildcards))),
         encoder=checked(lambda wildcards: encoder_folder(wildcards.encoder)),
     output:
         "results/export/{task}/{recipe}/{encoder}/layer{exported}.json",
@@ -77,7 +77,7 @@ rule measure_cost:
 
 rule write_cost_table:
     input:
-        results=checked(lambda wildcards: list(dict.fromkeys(map(result_file, curve_runs(wildcards))))),
+        results=checked(lambda wildcards: result_files(curve_runs(wildcards))),
         cost="results/cost/{encoder}.json",
     output:
         csv="results/export/{task}/{recipe}/{encoder}/layers.csv",
