@@ -20,6 +20,7 @@ figures:
   method: {kind: method}
   sizes: {kind: pareto, task: scenes, recipe: tmft, families: {D: [discriminator], G: [generator]}}
   alike: {kind: cka_curve, task: scenes, encoders: [generator, discriminator], recipe: tmft, seed: 1}
+  moved: {kind: cka_curve, task: scenes, encoders: [generator], recipe: tmft}
 tables:
   table: {task: scenes, recipes: [tmft], encoders: [discriminator, generator]}
 """
@@ -39,7 +40,7 @@ def analysis(tmp_path_factory, root) -> Path:
 
 
 def test_everything_has_been_made_and_nothing_is_left_to_do(analysis, root):
-    for name in ("method", "sizes", "alike"):
+    for name in ("method", "sizes", "alike", "moved"):
         assert all((analysis / f"figures/{name}.{ending}").stat().st_size > 5000 for ending in ("pdf", "png"))
     assert "Nothing to be done" in snakemake(analysis, "-n", "--cores", "1", root=root).stdout
     assert (
@@ -60,6 +61,13 @@ def test_comparison_has_a_value_a_layer_before_and_after_fine_tuning(analysis):
     assert points["line"].unique().tolist() == ["pre-trained", "after tmft, seed 1"]
     before, after = (group["biased"].to_numpy() for _, group in points.groupby("line", sort=False))
     assert (np.abs(before - after) > 1e-6).all()
+
+
+def test_an_encoder_is_compared_with_itself_after_fine_tuning(analysis):
+    comparison = json.loads((analysis / "results/cka/scenes/tmft/seed0/generator.json").read_text())
+    assert [layer["layer"] for layer in comparison["layers"]] == [0, 1]
+    assert all(0.5 < layer["biased"] < 1 - 1e-9 for layer in comparison["layers"])
+    assert pd.read_csv(analysis / "figures/moved.csv")["line"].unique().tolist() == ["before and after tmft, seed 0"]
 
 
 def test_fine_tuned_weights_are_not_kept(analysis):

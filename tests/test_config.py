@@ -107,6 +107,12 @@ def test_protocol_decides_what_an_adaptation_leaves_open():
     assert published.items() >= paper.items()
 
 
+def test_a_figure_may_show_some_of_the_seeds():
+    some = load(changed("figures.sizes.seeds", [1]), SOURCES)
+    assert {run.seed for run in some.figure_runs("sizes")} == {1}
+    assert {run.seed for run in load(CONFIG, SOURCES).figure_runs("sizes")} == set(some.settings["seeds"]) > {1}
+
+
 def test_input_is_left_as_it_was():
     before = copy.deepcopy(CONFIG)
     load(CONFIG, SOURCES)
@@ -239,7 +245,9 @@ def test_every_key_is_documented():
         ("figures.sizes.families", {"A": ["brt"]}, ["unknown encoder 'brt'", "bert, electra"]),
         ("figures.sizes.recipe", "nosuch", ["unknown recipe 'nosuch'", "tmft, frozen"]),
         ("figures.sizes.recipes", ["tmft"], ["unknown key 'recipes'", "figures.sizes", "'recipe'"]),
-        ("figures.alike.encoders", ["bert"], ["figures.alike.encoders", "too short"]),
+        ("figures.alike.encoders", ["bert"], ["'alike'", "with itself", "'recipe'"]),
+        ("figures.alike.encoders", [], ["figures.alike.encoders"]),
+        ("figures.sizes.seeds", [7], ["'sizes'", "seed 7", "'seeds'"]),
         ("figures.alike.families", {}, ["unknown key 'families'", "figures.alike"]),
         ("figures.alike", {"kind": "cka_curve", "encoders": ["bert", "electra"]}, ["'task'", "figures.alike"]),
         ("figures.method", {"kind": "drawing"}, ["figures.method.kind", "'drawing'"]),

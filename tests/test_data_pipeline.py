@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from tmft.datasets.pairs import read_pairs
-from tmft.datasets.scenes import sts_pairs
+from tmft.datasets.relexification import relexify
+from tmft.datasets.scenes import corpus, sts_pairs
 
 SIZES = {"train": 30, "validation": 10, "test": 10}
 RANGES = {"sts": (0, 5), "paraphrase": (0, 1), "entailment": (0, 2), "words": (0, 10)}
@@ -61,6 +62,39 @@ def test_a_test_sentence_in_a_corpus_is_reported(synthetic: Path) -> None:
     assert set(tasks) == set(RANGES)
     assert tasks["sts"]["test"] == {"sentences": 20, "found": 1}
     assert tasks["sts"]["train"]["found"] == tasks["paraphrase"]["test"]["found"] == 0
+
+
+def test_relexified_task_and_corpus_are_in_one_language(tmp_path: Path, root: Path) -> None:
+    config = {
+        "tasks": {
+            "english": {"scenes": SIZES, "objective": "cosine_regression"},
+            "german": {
+                "translation": {"from": "english", "source": "EN", "target": "DE"},
+                "objective": "cosine_regression",
+            },
+        },
+        "translation": {"service": "relexification"},
+        "corpora": {"german": {"scenes": {"sentences": 50, "language": "DE", "exclude": ["english"]}}},
+    }
+    make(tmp_path, root, config, "data/pairs/german.csv", "data/corpora/german.txt")
+    english, german = (read_pairs(tmp_path / f"data/pairs/{task}.csv") for task in ("english", "german"))
+    assert list(german["sentence1"]) == [relexify(sentence, "DE") for sentence in english["sentence1"]]
+    assert list(german["label"]) == list(english["label"])
+    lines = (tmp_path / "data/corpora/german.txt").read_text().splitlines()
+    pairs = {*english["sentence1"], *english["sentence2"]}
+    assert lines == [relexify(sentence, "DE") for sentence in corpus(50, 0, pairs)]
+    assert read(tmp_path / "data/pairs/german.provenance.json")["server"] == ["127.0.0.1"]
+
+
+def test_relexification_changes_words_and_keeps_them_apart() -> None:
+    text = " ".join(corpus(200, 0, set()))
+    languages = [relexify(text, language) for language in ("DE", "ES", "KO")]
+    words = text.split()
+    for one in languages:
+        exchanged = dict(zip(words, one.split(), strict=True))
+        assert len(set(exchanged.values())) == len(exchanged)
+        assert sum(word == other for word, other in exchanged.items()) < 0.1 * len(exchanged)
+    assert len({text, *languages}) == 4
 
 
 def test_real_files_through_a_mirror(tmp_path: Path, root: Path, real_data: Path) -> None:

@@ -1,5 +1,7 @@
 """Tokens and batches: nothing lost, nothing reordered, padding without effect."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiny import tiny_tokenizer
-from tmft.batching import distinct, encode, pad
+from tmft import batching
+from tmft.batching import distinct, encode, pack
 from tmft.tokens import read_tokens, write_tokens
 
 CPU = torch.device("cpu")
@@ -43,21 +46,53 @@ def test_tokens_are_those_of_the_tokenizer(pairs, tmp_path):
                 assert ids.tolist() == tokenizer(sentence, truncation=True, max_length=10)["input_ids"]
 
 
-@given(sequences, st.integers(1, 7))
-def test_encode_keeps_the_order(lists, chunk_size):
-    def sums(ids, mask):
-        assert len(ids) <= chunk_size
-        return ((ids * mask).sum(1, keepdim=True)).float()
+class Sums:
+    """A toy encoder: the vector of a sentence is the sum of its ids. It notes the shapes of what it is given."""
 
-    vectors = encode(sums, arrays(lists), 0, chunk_size, CPU)
-    assert vectors[:, 0].tolist() == [float(sum(one)) for one in lists]
+    def __init__(self, layer: int, packs: bool) -> None:
+        self.layer, self.packs, self.shapes = layer, packs, []
+
+    def __call__(self, ids: torch.Tensor, numbers: torch.Tensor, sentences: int) -> torch.Tensor:
+        self.shapes.append((*ids.shape, sentences))
+        return torch.stack([ids[numbers == number].sum(0, keepdim=True) for number in range(1, sentences + 1)])
+
+
+@given(sequences, st.sampled_from([(0, True), (1, True), (1, False)]), st.integers(1, 20), st.integers(1, 60))
+def test_encode_keeps_the_order(lists, kind, row_tokens, pass_tokens):
+    encoder = Sums(*kind)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batching, "ROW_TOKENS", row_tokens)
+        patch.setattr(batching, "PASS_TOKENS", pass_tokens)
+        patch.setattr(batching, "PADDED_TOKENS", pass_tokens)
+        vectors = encode(encoder, arrays(lists), 61, "float32", CPU)
+    assert vectors[:, 0].tolist() == [sum(one) for one in lists]
+    longest = max(map(len, lists))
+    for rows, width, sentences in encoder.shapes:
+        assert width <= max(row_tokens, longest) or kind == (0, True)
+        assert rows == sentences or encoder.packs
+        assert rows == 1 or encoder.layer == 1
+    assert sum(sentences for *_, sentences in encoder.shapes) == len(lists)
+
+
+@given(sequences, st.sampled_from([0, 5, 12, 30, math.inf]))
+def test_every_token_is_packed_once(lists, row_tokens):
+    ids, numbers, count = pack(arrays(lists), row_tokens, 61, CPU)
+    assert count == len(lists)
+    assert [ids[numbers == number].tolist() for number in range(1, count + 1)] == lists
+    assert (ids[numbers == 0] == 61).all() and (numbers == 0).sum() == ids.numel() - sum(map(len, lists))
+    for row in numbers:
+        pieces, lengths = row.unique_consecutive(return_counts=True)
+        assert len(pieces) == len(pieces.unique()) and 0 not in pieces[:-1]
+        own = lengths[pieces > 0]
+        assert len(own) == 1 or own.sum() <= row_tokens
+    assert numbers.gt(0).all(0).any() and numbers[:, -1].any()
 
 
 @given(sequences)
-def test_padding_is_masked(lists):
-    ids, mask = pad(arrays(lists), 61, CPU)
-    assert mask.sum(1).tolist() == [len(one) for one in lists]
-    assert (ids[mask == 0] == 61).all() and (ids[mask == 1] != 61).all()
+def test_half_of_the_cells_at_least_are_tokens(lists):
+    longest = max(map(len, lists))
+    ids, numbers, _ = pack(arrays(lists), longest, 61, CPU)
+    assert len(ids) == 1 or numbers.gt(0).sum() > ids.numel() / 2
 
 
 @given(sequences, st.randoms())

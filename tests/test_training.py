@@ -30,7 +30,7 @@ SETTINGS = {
     "warmup": 0.1,
     "weight_decay": 0.01,
     "clip_norm": 1.0,
-    "chunk_size": 3,
+    "precision": "float32",
 }
 
 
@@ -116,18 +116,6 @@ def test_same_loss_and_weights_as_sentence_transformers(folder, pairs, tokens):
         torch.testing.assert_close(value, twin, atol=2e-5, rtol=0)
 
 
-def test_chunk_size_changes_rounding_only(folder, tokens):
-    outcomes = []
-    for chunk_size in (1, 3, 100):
-        encoder = TruncatedEncoder.load(folder, LAYER)
-        outcomes.append((finetune(encoder, tokens, SETTINGS | {"chunk_size": chunk_size}, 0, CPU), weights(encoder)))
-    for outcome, values in outcomes[1:]:
-        losses_of = [[epoch["loss"] for epoch in one.history] for one in (outcome, outcomes[0][0])]
-        np.testing.assert_allclose(*losses_of, atol=1e-5)
-        for name, value in values.items():
-            torch.testing.assert_close(value, outcomes[0][1][name], atol=1e-4, rtol=0)
-
-
 def without_seconds(outcome) -> dict:
     return {
         "metrics": outcome.metrics,
@@ -155,8 +143,8 @@ def test_dropout_is_on_in_training_only(folder, dropout_folder, pairs, tmp_path)
     assert outcomes[0].history[0]["loss"] != pytest.approx(outcomes[1].history[0]["loss"], abs=1e-6)
     encoder = TruncatedEncoder.load(dropout_folder, LAYER).train()
     objective = make_objective(SETTINGS, 32)
-    scores = [evaluate(encoder, tokens, "test", objective, chunk_size, CPU)[1]["spearman"] for chunk_size in (3, 3, 1)]
-    assert scores[0] == scores[1] == pytest.approx(scores[2], abs=1e-6)
+    scores = [evaluate(encoder, tokens, "test", objective, "float32", CPU)[1]["spearman"] for _ in range(2)]
+    assert scores[0] == scores[1]
 
 
 def test_the_first_best_validation_epoch_is_kept(folder, tokens):
@@ -165,7 +153,7 @@ def test_the_first_best_validation_epoch_is_kept(folder, tokens):
     scores = [epoch["validation"]["spearman"] for epoch in outcome.history]
     assert outcome.best_epoch == 1 + int(np.argmax(scores))
     assert outcome.metrics["validation"]["spearman"] == max(scores)
-    predictions, metrics = evaluate(encoder, tokens, "test", make_objective(SETTINGS, 32), 3, CPU)
+    predictions, metrics = evaluate(encoder, tokens, "test", make_objective(SETTINGS, 32), "float32", CPU)
     assert metrics == outcome.metrics["test"]
     assert np.array_equal(predictions, outcome.predictions)
 
@@ -197,7 +185,8 @@ def test_scale_of_the_scores_does_not_matter(folder, pairs, tmp_path):
 def test_frozen_scores_are_those_of_each_truncated_encoder(folder, tokens):
     outcomes = evaluate_layers(TruncatedEncoder.load(folder, 4), tokens, SETTINGS, CPU)
     for layer, outcome in enumerate(outcomes):
-        _, own = evaluate(TruncatedEncoder.load(folder, layer), tokens, "test", make_objective(SETTINGS, 32), 5, CPU)
+        encoder = TruncatedEncoder.load(folder, layer)
+        _, own = evaluate(encoder, tokens, "test", make_objective(SETTINGS, 32), "float32", CPU)
         assert outcome.metrics["test"] == pytest.approx(own, abs=1e-6)
     assert len(outcomes) == 5
 

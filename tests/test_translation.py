@@ -18,11 +18,11 @@ from deepl.http_client import _BackoffTimer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deepl_stand_in import StandIn, serving
 from test_pipeline import snakemake
 from tmft.datasets.delimited import read_delimited
 from tmft.datasets.pairs import DTYPES, read_pairs
 from tmft.deepl_access import SOURCES, TARGETS, auth_key, source_code, target_code
+from tmft.deepl_stand_in import StandIn, serving
 from tmft.errors import InputError
 from tmft.translation import BATCH_BYTES, batches, encoded_bytes, estimate, translate, translate_pairs
 from tmft.translation_cache import Direction, TranslationCache

@@ -146,8 +146,8 @@ def translation_direction(task):
 
 
 def require_key():
-    """Refuse to start where something is to be translated and there is no key."""
-    if any(job.rule.name == "translate_pairs" for job in workflow.dag.needrun_jobs()):
+    """Refuse to start where DeepL is to translate something and there is no key."""
+    if config["translation"]["service"] == "deepl" and any(job.rule.name == "translate_pairs" for job in workflow.dag.needrun_jobs()):
         try:
             auth_key()
         except InputError as error:
@@ -244,7 +244,7 @@ def frozen_settings(wildcards):
         "objective": experiment.task(wildcards.task)["objective"],
         "label_range": experiment.label_range(wildcards.task),
         "start": experiment.recipe(wildcards.recipe)["start"],
-        "chunk_size": experiment.training(wildcards.recipe)["chunk_size"],
+        "precision": experiment.training(wildcards.recipe)["precision"],
     }
 
 
@@ -331,31 +331,31 @@ def layer_table(name):
 def cka_files(name):
     """The comparisons a CKA curve is drawn from, by the name of the curve."""
     figure = experiment.figure(name)
+    finetuned = f"results/cka/{figure['task']}/{figure['recipe']}/seed{figure['seed']}"
+    if len(figure["encoders"]) == 1:
+        return {"own": f"{finetuned}/{figure['encoders'][0]}.json"}
     pair = "-vs-".join(figure["encoders"])
     files = {"untouched": f"results/cka/{figure['task']}/{pair}.json"}
-    if figure["recipe"]:
-        files["finetuned"] = f"results/cka/{figure['task']}/{figure['recipe']}/seed{figure['seed']}/{pair}.json"
-    return files
+    return files | ({"finetuned": f"{finetuned}/{pair}.json"} if figure["recipe"] else {})
 
 
 def cka_curve(name):
     """Title and labels of a CKA curve."""
     figure = experiment.figure(name)
-    curves = {"untouched": "pre-trained"}
-    if figure["recipe"]:
-        curves["finetuned"] = f"after {experiment.recipe(figure['recipe'])['label']}, seed {figure['seed']}"
-    return {"title": figure["title"], "curves": curves}
+    recipe = figure["recipe"] and f"{experiment.recipe(figure['recipe'])['label']}, seed {figure['seed']}"
+    curves = {"own": f"before and after {recipe}", "untouched": "pre-trained", "finetuned": f"after {recipe}"}
+    return {"title": figure["title"], "curves": {key: curves[key] for key in cka_files(name)}}
 
 
-def compared_tokens(wildcards):
-    """The tokens of a task for each of two encoders."""
-    experiment.task(wildcards.task)
-    return [f"data/tokens/{wildcards.task}/{key}.parquet" for key in (wildcards.first, wildcards.second)]
+def compared_tokens(task, encoders):
+    """The tokens of a task for each of these encoders."""
+    experiment.task(task)
+    return [f"data/tokens/{task}/{key}.parquet" for key in encoders]
 
 
-def finetuned_folders(wildcards, encoder):
-    """The encoder fine-tuned at each layer that both compared encoders have."""
-    layers = min(experiment.layers(key)[-1] for key in (wildcards.first, wildcards.second)) + 1
+def finetuned_folders(wildcards, encoder, *others):
+    """The encoder fine-tuned at each layer, as far as the others have one too."""
+    layers = min(experiment.layers(key)[-1] for key in (encoder, *others)) + 1
     run = f"{wildcards.task}/{wildcards.recipe}/{encoder}"
     return [f"data/finetuned/{run}/layer{layer}/seed{wildcards.seed}" for layer in range(layers)]
 

@@ -21,8 +21,7 @@ rule write_scene_corpus:
         mem_mb=1000,
         runtime=10,
     params:
-        sentences=lambda wildcards: config["corpora"][wildcards.corpus]["scenes"]["sentences"],
-        seed=lambda wildcards: config["corpora"][wildcards.corpus]["scenes"]["seed"],
+        scenes=lambda wildcards: config["corpora"][wildcards.corpus]["scenes"],
         code=code("write_scene_corpus"),
     script:
         "../scripts/write_scene_corpus.py"

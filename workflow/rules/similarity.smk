@@ -1,10 +1,11 @@
-# How alike the layers of two encoders are (CKA), untouched and fine-tuned.
+# How alike the layers of two encoders are (CKA): untouched, fine-tuned, and one before and after its fine-tuning.
 
 
 rule compare_encoders:
     input:
-        encoders=checked(lambda wildcards: [encoder_folder(key) for key in (wildcards.first, wildcards.second)]),
-        tokens=checked(lambda wildcards: compared_tokens(wildcards)),
+        first=checked(lambda wildcards: [encoder_folder(wildcards.first)]),
+        second=checked(lambda wildcards: [encoder_folder(wildcards.second)]),
+        tokens=checked(lambda wildcards: compared_tokens(wildcards.task, [wildcards.first, wildcards.second])),
     output:
         "results/cka/{task}/{first}-vs-{second}.json",
     log:
@@ -22,7 +23,8 @@ rule compare_encoders:
         mem_mb=8000,
         runtime=60,
     params:
-        settings={"chunk_size": config["training"]["chunk_size"]},
+        states=["untouched", "untouched"],
+        settings={"precision": config["training"]["precision"]},
         code=code("compare_encoders"),
     script:
         "../scripts/compare_encoders.py"
@@ -30,9 +32,9 @@ rule compare_encoders:
 
 rule compare_finetuned:
     input:
-        first=checked(lambda wildcards: finetuned_folders(wildcards, wildcards.first)),
-        second=checked(lambda wildcards: finetuned_folders(wildcards, wildcards.second)),
-        tokens=checked(lambda wildcards: compared_tokens(wildcards)),
+        first=checked(lambda wildcards: finetuned_folders(wildcards, wildcards.first, wildcards.second)),
+        second=checked(lambda wildcards: finetuned_folders(wildcards, wildcards.second, wildcards.first)),
+        tokens=checked(lambda wildcards: compared_tokens(wildcards.task, [wildcards.first, wildcards.second])),
     output:
         "results/cka/{task}/{recipe}/seed{seed}/{first}-vs-{second}.json",
     log:
@@ -50,7 +52,36 @@ rule compare_finetuned:
         mem_mb=8000,
         runtime=60,
     params:
-        settings={"chunk_size": config["training"]["chunk_size"]},
-        code=code("compare_finetuned"),
+        states=["finetuned", "finetuned"],
+        settings={"precision": config["training"]["precision"]},
+        code=code("compare_encoders"),
     script:
-        "../scripts/compare_finetuned.py"
+        "../scripts/compare_encoders.py"
+
+
+rule compare_before_and_after:
+    input:
+        first=checked(lambda wildcards: [encoder_folder(wildcards.encoder)]),
+        second=checked(lambda wildcards: finetuned_folders(wildcards, wildcards.encoder)),
+        tokens=checked(lambda wildcards: 2 * compared_tokens(wildcards.task, [wildcards.encoder])),
+    output:
+        "results/cka/{task}/{recipe}/seed{seed}/{encoder}.json",
+    log:
+        "logs/compare_before_and_after/{task}/{recipe}/seed{seed}/{encoder}.log",
+    benchmark:
+        "logs/compare_before_and_after/{task}/{recipe}/seed{seed}/{encoder}.tsv"
+    wildcard_constraints:
+        encoder=one_of(config["encoders"]),
+    conda:
+        "../../envs/train.yaml"
+    threads: config["threads"]["finetune"]
+    resources:
+        gpu=GPU,
+        mem_mb=8000,
+        runtime=60,
+    params:
+        states=["untouched", "finetuned"],
+        settings={"precision": config["training"]["precision"]},
+        code=code("compare_encoders"),
+    script:
+        "../scripts/compare_encoders.py"

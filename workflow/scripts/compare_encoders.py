@@ -1,4 +1,4 @@
-"""Compare two untouched encoders layer by layer on a task's test sentences."""
+"""Compare two encoders, each untouched or fine-tuned at every layer, layer by layer on a task's test sentences."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -8,19 +8,19 @@ from tmft.jobs import job
 with job(snakemake):
     from tmft.devices import choose_device
     from tmft.files import write_json
-    from tmft.representations import untouched_vectors
+    from tmft.representations import finetuned_vectors, untouched_vectors
     from tmft.results import Provenance, environment
     from tmft.similarity import compare_layers
     from tmft.tokens import read_tokens
 
     settings = snakemake.params.settings
-    device = choose_device(snakemake.config["device"], snakemake.threads)
+    device = choose_device(snakemake.config["device"], snakemake.threads, settings["precision"])
     vectors, provenance = [], []
-    for folder, tokens in zip(snakemake.input.encoders, snakemake.input.tokens, strict=True):
-        vectors.append(
-            untouched_vectors(Path(folder), read_tokens(Path(tokens)), "test", settings["chunk_size"], device)
-        )
-        provenance.append(asdict(Provenance.of(Path(folder), Path(tokens), settings, snakemake.params.code)))
+    for side, state, path in zip(("first", "second"), snakemake.params.states, snakemake.input.tokens, strict=True):
+        folders, tokens = [Path(folder) for folder in snakemake.input[side]], read_tokens(Path(path))
+        layerwise = {"untouched": untouched_vectors, "finetuned": finetuned_vectors}[state]
+        vectors.append(layerwise(folders, tokens, "test", settings["precision"], device))
+        provenance += [asdict(Provenance.of(folder, Path(path), settings, snakemake.params.code)) for folder in folders]
     comparison = dict(snakemake.wildcards.items()) | {
         "layers": compare_layers(*vectors),
         "provenance": provenance,

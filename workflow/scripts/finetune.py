@@ -13,7 +13,7 @@ with job(snakemake):
 
     settings, tokens_file = snakemake.params.settings, Path(snakemake.input.tokens)
     folders = dict(zip(snakemake.params.units, map(Path, snakemake.input.encoders), strict=True))
-    device = choose_device(snakemake.config["device"], snakemake.threads)
+    device = choose_device(snakemake.config["device"], snakemake.threads, settings["precision"])
     tokens = read_tokens(tokens_file)
     provenances = {
         unit: Provenance.of(folder, tokens_file, settings, snakemake.params.code) for unit, folder in folders.items()

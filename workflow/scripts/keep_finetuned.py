@@ -18,7 +18,7 @@ with job(snakemake):
     folder, tokens_file = Path(snakemake.input.encoders[0]), Path(snakemake.input.tokens)
     ((layer, seed),) = snakemake.params.units
     check_keepable(folder, layer)
-    device = choose_device(snakemake.config["device"], snakemake.threads)
+    device = choose_device(snakemake.config["device"], snakemake.threads, settings["precision"])
     tokens = read_tokens(tokens_file)
     provenance = Provenance.of(folder, tokens_file, settings, snakemake.params.code)
     encoder = TruncatedEncoder.load(folder, layer, random_seed=seed if settings["start"] == "random" else None)

@@ -7,15 +7,17 @@ from tmft.jobs import job
 with job(snakemake):
     from tmft.datasets.pairs import check, read_pairs, write_pairs
     from tmft.files import write_json
-    from tmft.translation import translate_pairs
+    from tmft.translation import SERVICES, translate_pairs
     from tmft.translation_cache import Direction, TranslationCache
 
-    pairs, provenance = translate_pairs(
-        read_pairs(Path(snakemake.input[0])),
-        Direction(**snakemake.params.direction),
-        TranslationCache(Path(snakemake.params.cache)),
-        snakemake.config["translation"]["cap"],
-    )
+    settings = snakemake.config["translation"]
+    with SERVICES[settings["service"]]():
+        pairs, provenance = translate_pairs(
+            read_pairs(Path(snakemake.input[0])),
+            Direction(**snakemake.params.direction),
+            TranslationCache(Path(snakemake.params.cache)),
+            settings["cap"],
+        )
     check(pairs, snakemake.params.label_range, snakemake.wildcards.task)
     write_pairs(pairs, Path(snakemake.output.pairs))
     write_json(Path(snakemake.output.provenance), {"from": snakemake.params.original, **provenance})

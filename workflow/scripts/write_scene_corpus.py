@@ -6,10 +6,14 @@ from tmft.jobs import job
 
 with job(snakemake):
     from tmft.datasets.pairs import read_pairs
+    from tmft.datasets.relexification import relexify
     from tmft.datasets.scenes import corpus
     from tmft.files import write_text
 
     tables = [read_pairs(Path(path)) for path in snakemake.input]
     excluded = {sentence for table in tables for side in ("sentence1", "sentence2") for sentence in table[side]}
-    sentences = corpus(snakemake.params.sentences, snakemake.params.seed, excluded)
+    scenes = snakemake.params.scenes
+    sentences = corpus(scenes["sentences"], scenes["seed"], excluded)
+    if scenes["language"] is not None:
+        sentences = [relexify(sentence, scenes["language"]) for sentence in sentences]
     write_text(Path(snakemake.output[0]), "\n".join(sentences) + "\n")

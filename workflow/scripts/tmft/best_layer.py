@@ -42,9 +42,9 @@ def plan(layers: int, seeds: Sequence[int]) -> list[Round]:
 def survivors(competition: Round, summary: pd.DataFrame, metric: str, keep: int) -> list[int]:
     """The ``keep`` layers with the highest mean of a validation metric in a round, best first.
 
-    ``summary`` is that of ``tmft.tables`` over the round's runs. Test scores play no part; layers without a score do not
-    survive. Deep layers need more training than a short run gives, so that one never drops the last layer: it takes the
-    last place, if there is more than one.
+    ``summary`` is that of ``tmft.tables`` over the round's runs. Test scores play no part; layers without a score do
+    not survive. Deep layers need more training than a short run gives, so that one never drops the last layer: it takes
+    the last place, if there is more than one.
     """
     ranked = rank_layers(summary, metric)["layer"].tolist()
     last = competition.layers - 1

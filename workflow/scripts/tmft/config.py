@@ -126,29 +126,37 @@ class Experiment:
         figure = self.figure(name)
         match figure["kind"]:
             case "layer_curve":
-                yield from self.runs(figure["task"], figure["recipes"], figure["encoders"], figure["layers"])
+                yield from self.runs(
+                    figure["task"], figure["recipes"], figure["encoders"], figure["seeds"], figure["layers"]
+                )
             case "pareto":
                 encoders = [encoder for family in figure["families"].values() for encoder in family]
-                yield from self.runs(figure["task"], [figure["recipe"]], encoders)
+                yield from self.runs(figure["task"], [figure["recipe"]], encoders, figure["seeds"])
             case "pretraining_efficiency":
                 encoders = [encoder for line in figure["lines"].values() for encoder in line]
                 for task, encoder in product(figure["tasks"], encoders):
-                    yield from self.runs(task, [figure["recipe"]], [encoder], [self.layers(encoder)[-1]])
+                    last = self.layers(encoder)[-1]
+                    yield from self.runs(task, [figure["recipe"]], [encoder], figure["seeds"], [last])
 
     def table_runs(self, name: str) -> Iterator[Run]:
         """The runs a table shows: all layers, as one of them is chosen."""
         table = self.table(name)
-        yield from self.runs(table["task"], table["recipes"], table["encoders"])
+        yield from self.runs(table["task"], table["recipes"], table["encoders"], table["seeds"])
 
     def runs(
-        self, task: str, recipes: list[str], encoders: list[str], layers: list[int] | None = None
+        self,
+        task: str,
+        recipes: list[str],
+        encoders: list[str],
+        seeds: list[int] | None = None,
+        layers: list[int] | None = None,
     ) -> Iterator[Run]:
-        """All seeds of these recipes, encoders and layers (None is all that an encoder has) on a task."""
+        """The runs of these recipes and encoders on a task; None is all seeds of the experiment, or all layers."""
         for recipe in recipes:
-            seeds = [None] if self.recipe(recipe)["kind"] == "frozen" else self.settings["seeds"]
+            frozen = self.recipe(recipe)["kind"] == "frozen"
             for encoder in encoders:
                 for layer in layers or self.layers(encoder):
-                    for seed in seeds:
+                    for seed in [None] if frozen else seeds or self.settings["seeds"]:
                         yield Run(task, recipe, encoder, layer, seed)
 
 
@@ -296,6 +304,12 @@ def _check_references(experiment: Experiment) -> None:
 
 def _check_shown(experiment: Experiment, shown: dict[str, Any]) -> None:
     """Check what a figure or a table refers to."""
+    for seed in shown.get("seeds") or []:
+        if seed not in experiment.settings["seeds"]:
+            raise InputError(
+                f"config: '{shown['title']}' shows seed {seed}, which is none of {experiment.settings['seeds']}; "
+                "add it to 'seeds'"
+            )
     tasks = [task for task in shown.get("tasks", [shown.get("task")]) if task is not None]
     for task in tasks:
         experiment.task(task)
@@ -307,6 +321,11 @@ def _check_shown(experiment: Experiment, shown: dict[str, Any]) -> None:
         for layer in shown.get("layers") or []:
             experiment.check_layer(encoder, layer)
         experiment.encoder(encoder)
+    if shown.get("kind") == "cka_curve" and len(shown["encoders"]) == 1 and not shown["recipe"]:
+        raise InputError(
+            f"config: figure '{shown['title']}' compares an encoder with itself, but after nothing; give it a 'recipe' "
+            "or a second encoder"
+        )
     for encoder in (encoder for line in shown.get("lines", {}).values() for encoder in line):
         if "pretraining" not in experiment.encoder(encoder):
             raise InputError(

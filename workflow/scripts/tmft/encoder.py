@@ -2,8 +2,9 @@
 
 import copy
 import json
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +16,42 @@ from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.modeling_outputs import BaseModelOutput
 from transformers.utils import logging
 
 from tmft.errors import InputError
+
+
+def run_masked(
+    model: PreTrainedModel, ids: Tensor, positions: Tensor, together: Tensor, **options: bool
+) -> BaseModelOutput:
+    """The model's output where each token attends to those that ``together``, (rows, 1, tokens, tokens), allows."""
+    return model(input_ids=ids, position_ids=positions, attention_mask=together, **options)
+
+
+def run_mpnet(
+    model: PreTrainedModel, ids: Tensor, positions: Tensor, together: Tensor, **options: bool
+) -> BaseModelOutput:
+    """As run_masked; MPNet adds the mask to the scores."""
+    added = torch.zeros(together.shape, device=together.device).masked_fill(~together, -math.inf)
+    return run_masked(model, ids, positions, added, **options)
+
+
+def run_modernbert(
+    model: PreTrainedModel, ids: Tensor, positions: Tensor, together: Tensor, **options: bool
+) -> BaseModelOutput:
+    """As run_masked; some of ModernBERT's layers attend to near tokens only."""
+    places = torch.arange(ids.shape[1], device=ids.device)
+    near = (places - places.unsqueeze(1)).abs() <= model.config.sliding_window
+    masks = {"full_attention": together, "sliding_attention": together & near}
+    return model(input_ids=ids, position_ids=positions, attention_mask=masks, **options)
+
+
+def run_deberta(
+    model: PreTrainedModel, ids: Tensor, positions: Tensor, together: Tensor, **options: bool
+) -> BaseModelOutput:
+    """As run_masked; DeBERTa as a whole takes none but a padding mask, which its embeddings do without."""
+    return model.encoder(model.embeddings(ids, position_ids=positions), together, **options)
 
 
 @dataclass(frozen=True)
@@ -28,6 +62,8 @@ class Family:
     projection: str | None = None  # from the embeddings to the hidden size, where the two may differ
     final_norm: str | None = None  # applied to the last layer only
     pooler: bool = False  # whether the model has a pooler unless told otherwise
+    positions: bool = True  # whether the embeddings hold positions
+    run: Callable[..., BaseModelOutput] = run_masked
 
 
 FAMILIES: dict[str, Family] = {
@@ -35,11 +71,11 @@ FAMILIES: dict[str, Family] = {
         encoder="encoder.albert_layer_groups", projection="encoder.embedding_hidden_mapping_in", pooler=True
     ),
     "bert": Family(pooler=True),
-    "deberta-v2": Family(),
+    "deberta-v2": Family(run=run_deberta),
     "distilbert": Family(encoder="transformer"),
     "electra": Family(projection="embeddings_project"),
-    "modernbert": Family(encoder="layers", final_norm="final_norm"),
-    "mpnet": Family(pooler=True),
+    "modernbert": Family(encoder="layers", final_norm="final_norm", positions=False, run=run_modernbert),
+    "mpnet": Family(pooler=True, run=run_mpnet),
     "roberta": Family(pooler=True),
     "xlm-roberta": Family(pooler=True),
 }
@@ -106,25 +142,51 @@ class TruncatedEncoder(nn.Module):
         _check_weights(folder, config, encoder.model, stored, report["mismatched_keys"])
         return encoder
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """Sentence vectors, (n, hidden_size) in float32, of token ids and their mask, both (n, tokens)."""
-        if self.layer == 0:
-            states = self._norm(self._module(self._family.projection)(self.model.embeddings(input_ids)))
-        else:
-            states = self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-        return mean_pooling(states, attention_mask)
+    @property
+    def packs(self) -> bool:
+        """Whether sentences can share a row; a convolution over the tokens (DeBERTa-v2 xlarge) would mix them."""
+        return self.layer == 0 or not getattr(self.model.config, "conv_kernel_size", 0)
 
-    def layerwise_vectors(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, sentences: int | None = None) -> Tensor:
+        """Sentence vectors, (n, hidden_size) in float32, of token ids in rows, (rows, tokens).
+
+        ``attention_mask``, of the same shape, is 0 at padding. Without ``sentences`` it is 1 elsewhere, and each row
+        one sentence. With it, n sentences share rows, each in one piece: the mask says which, from 1 to n.
+        """
+        if self.layer == 0:
+            return self.layerwise_vectors(input_ids, attention_mask, sentences)[0]
+        numbers, sentences = _numbered(attention_mask, sentences)
+        return mean_pooling(self._run(input_ids, numbers).last_hidden_state, numbers, sentences)
+
+    def layerwise_vectors(self, input_ids: Tensor, attention_mask: Tensor, sentences: int | None = None) -> Tensor:
         """Sentence vectors of the layers 0..`layer` from one pass: (layer + 1, n, hidden_size).
 
         Row l is what this encoder truncated at l returns.
         """
+        numbers, sentences = _numbered(attention_mask, sentences)
         if self.layer == 0:
-            return self(input_ids, attention_mask).unsqueeze(0)
-        *inner, last = self.model(
-            input_ids=input_ids, attention_mask=attention_mask, output_hidden_states=True
-        ).hidden_states
-        return torch.stack([mean_pooling(states, attention_mask) for states in [*map(self._norm, inner), last]])
+            positions = {"position_ids": self._positions(numbers)} if self._family.positions else {}
+            embeddings = self.model.embeddings(input_ids, **positions)
+            layers = [self._norm(self._module(self._family.projection)(embeddings))]
+        else:
+            *inner, last = self._run(input_ids, numbers, output_hidden_states=True).hidden_states
+            layers = [*map(self._norm, inner), last]
+        return torch.stack([mean_pooling(states, numbers, sentences) for states in layers])
+
+    def _run(self, input_ids: Tensor, numbers: Tensor, **options: bool) -> BaseModelOutput:
+        """The model's output with attention confined to each sentence."""
+        if not self.packs:
+            return self.model(input_ids=input_ids, attention_mask=(numbers > 0).long(), **options)
+        together = numbers.unsqueeze(1) == numbers.unsqueeze(2)
+        return self._family.run(self.model, input_ids, self._positions(numbers), together.unsqueeze(1), **options)
+
+    def _positions(self, numbers: Tensor) -> Tensor:
+        """Position of each token in its sentence, as the embeddings count it; padding is at the first."""
+        places = torch.arange(numbers.shape[1], device=numbers.device)
+        first = numbers != numbers.roll(1, dims=1)
+        first[:, 0] = True
+        positions = places - (places * first).cummax(dim=1).values
+        return positions * (numbers > 0) + _first_position(self.model.embeddings)
 
     @property
     def _family(self) -> Family:
@@ -146,13 +208,16 @@ class ParameterCount(NamedTuple):
     """All that the truncated encoder holds: the above, projections, relative positions, ModernBERT's final norm."""
 
 
-def mean_pooling(states: Tensor, attention_mask: Tensor) -> Tensor:
-    """Mean over the unmasked tokens, (n, hidden) in float32 whatever the type of `states`, (n, tokens, hidden).
+def mean_pooling(states: Tensor, numbers: Tensor, sentences: int) -> Tensor:
+    """Mean over the tokens of each sentence, (sentences, hidden) in float32 whatever the type of `states`.
 
-    A row without any token gives zeros.
+    ``states`` are (rows, tokens, hidden); ``numbers``, (rows, tokens), says whose token each is, from 1; 0 is padding.
+    A sentence without any token gives zeros.
     """
-    mask = attention_mask.unsqueeze(-1).float()
-    return (states.float() * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1)
+    numbers, states = numbers.flatten(), states.flatten(0, 1).float()
+    sums = states.new_zeros(sentences + 1, states.shape[1]).index_add(0, numbers, states)
+    counts = states.new_zeros(sentences + 1).index_add(0, numbers, torch.ones_like(states[:, 0]))
+    return sums[1:] / counts[1:, None].clamp(min=1)
 
 
 def check_family(settings: Mapping[str, Any]) -> None:
@@ -198,7 +263,7 @@ def usable_length(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase) 
 
     RoBERTa, XLM-R and MPNet number their positions from padding index + 1, so they have fewer than their config says.
     """
-    first_position = getattr(_meta_encoder(config, 0).model.embeddings, "padding_idx", -1) + 1
+    first_position = _first_position(_meta_encoder(config, 0).model.embeddings)
     return min(tokenizer.model_max_length, config.max_position_embeddings - first_position)
 
 
@@ -216,6 +281,18 @@ def truncated_config(config: PreTrainedConfig, layer: int) -> PreTrainedConfig:
     if config.model_type == "modernbert":
         config.layer_types = config.layer_types[: max(layer, 1)]
     return config
+
+
+def _first_position(embeddings: nn.Module) -> int:
+    return getattr(embeddings, "padding_idx", -1) + 1
+
+
+def _numbered(attention_mask: Tensor, sentences: int | None) -> tuple[Tensor, int]:
+    """The mask as numbers of sentences and how many there are; without ``sentences`` each row is one."""
+    if sentences is not None:
+        return attention_mask, sentences
+    rows = len(attention_mask)
+    return attention_mask * torch.arange(1, rows + 1, device=attention_mask.device).unsqueeze(1), rows
 
 
 def _without_pooler(config: PreTrainedConfig) -> dict[str, bool]:

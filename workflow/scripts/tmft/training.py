@@ -75,7 +75,7 @@ def finetune(
             losses = torch.zeros((), device=device)
             order = torch.randperm(len(train), generator=shuffling)
             for batch in progress(order.split(settings["batch_size"]), "steps"):
-                u, v = encode_pairs(encoder, train, batch.tolist(), tokens.pad_id, settings["chunk_size"], device)
+                u, v = encode_pairs(encoder, train, batch.tolist(), tokens.pad_id, settings["precision"], device)
                 loss = objective.loss(u, v, targets[batch].to(device))
                 optimiser.zero_grad()
                 loss.backward()
@@ -86,7 +86,7 @@ def finetune(
             mean_loss = losses.item() / steps_an_epoch
             if not math.isfinite(mean_loss):
                 raise Collapse(f"the training loss of epoch {epoch} is {mean_loss}")
-            _, validation = evaluate(encoder, tokens, "validation", objective, settings["chunk_size"], device)
+            _, validation = evaluate(encoder, tokens, "validation", objective, settings["precision"], device)
             seconds = time.perf_counter() - epoch_started
             outcome.history.append({"epoch": epoch, "loss": mean_loss, "validation": validation, "seconds": seconds})
             if validation is not None and validation[objective.selection] > best_score:
@@ -98,7 +98,7 @@ def finetune(
         outcome.metrics = {}
         for split in EVALUATED:
             outcome.predictions, outcome.metrics[split] = evaluate(
-                encoder, tokens, split, objective, settings["chunk_size"], device
+                encoder, tokens, split, objective, settings["precision"], device
             )
         constant = [split for split in EVALUATED if outcome.metrics[split] is None]
         if constant:
@@ -124,7 +124,7 @@ def evaluate_layers(
     with torch.inference_mode():
         for split in EVALUATED:
             sequences, first, second = distinct(tokens.splits[split].sides)
-            vectors = encode(encoder.layerwise_vectors, sequences, tokens.pad_id, settings["chunk_size"], device)
+            vectors = encode(encoder, sequences, tokens.pad_id, settings["precision"], device, layerwise=True)
             predictions[split] = [objective.predict(layer[first], layer[second]).cpu().numpy() for layer in vectors]
     seconds = time.perf_counter() - started
     outcomes = []
@@ -147,7 +147,7 @@ def evaluate(
     tokens: Tokens,
     split: str,
     objective: Objective,
-    chunk_size: int,
+    precision: str,
     device: torch.device,
 ) -> tuple[np.ndarray, dict[str, float] | None]:
     """Predictions (n,) of the encoder on a split, without dropout, and what ``score`` says of them."""
@@ -155,7 +155,7 @@ def evaluate(
     encoder.eval()
     with torch.inference_mode():
         sequences, first, second = distinct(pairs.sides)
-        vectors = encode(encoder, sequences, tokens.pad_id, chunk_size, device)
+        vectors = encode(encoder, sequences, tokens.pad_id, precision, device)
         predictions = objective.predict(vectors[first], vectors[second]).cpu().numpy()
     return predictions, score(objective, split, predictions, pairs.labels)
 
@@ -173,11 +173,11 @@ def score(objective: Objective, split: str, predictions: np.ndarray, labels: np.
 
 
 def encode_pairs(
-    encoder: TruncatedEncoder, pairs: TokenPairs, rows: list[int], pad_id: int, chunk_size: int, device: torch.device
+    encoder: TruncatedEncoder, pairs: TokenPairs, rows: list[int], pad_id: int, precision: str, device: torch.device
 ) -> tuple[Tensor, Tensor]:
     """The vectors (n, hidden) of both sides of n pairs, from one pass over all 2n sentences."""
     sequences = [side[row] for side in pairs.sides for row in rows]
-    return encode(encoder, sequences, pad_id, chunk_size, device).split(len(rows))
+    return encode(encoder, sequences, pad_id, precision, device).split(len(rows))
 
 
 def make_objective(settings: dict[str, Any], hidden_size: int) -> Objective:

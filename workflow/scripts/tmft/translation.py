@@ -4,6 +4,7 @@ import json
 import os
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -11,7 +12,9 @@ from urllib.parse import urlencode, urlsplit
 import deepl
 import pandas as pd
 
+from tmft.datasets.relexification import relexify
 from tmft.deepl_access import auth_key
+from tmft.deepl_stand_in import StandIn, serving
 from tmft.errors import InputError
 from tmft.progress import progress
 from tmft.translation_cache import Direction, Translation, TranslationCache
@@ -136,6 +139,18 @@ def estimate(tasks: dict[str, tuple[Direction, pd.DataFrame]], cache: Translatio
         "total": total,
         "cap": {"characters": cap, "left": left, "allows_all": total["new"] <= left},
     }
+
+
+@contextmanager
+def relexification() -> Iterator[None]:
+    """A local stand-in in the place of DeepL, which exchanges letters; the client finds it by the environment."""
+    with serving(StandIn(relexify)) as stand_in:
+        os.environ.update(DEEPL_SERVER_URL=stand_in.url, DEEPL_AUTH_KEY="none")
+        yield
+
+
+SERVICES = {"deepl": nullcontext, "relexification": relexification}
+"""Who translates, by the names that the configuration has for them: contexts to translate in."""
 
 
 def _counts(direction: Direction, sentences: Iterable[str], cache: TranslationCache) -> dict[str, int]:
