@@ -142,6 +142,6 @@ def test_each_layer_has_its_own_classifier(folder, pairs, tmp_path):
 def test_predictions_are_those_of_the_truncated_encoders(folder, pairs, tmp_path):
     tokens = tokens_of(pairs, folder, tmp_path)
     objectives = torch.nn.ModuleList(CosineRegression((0.0, 5.0), 32) for _ in range(DEPTH + 1))
-    predictions = predict_layers(TruncatedEncoder.load(folder, DEPTH), objectives, tokens, "test", 5, CPU)
+    predictions = predict_layers(TruncatedEncoder.load(folder, DEPTH), objectives, tokens, "test", "float32", CPU)
     for layer, own in enumerate(evaluate_layers(TruncatedEncoder.load(folder, DEPTH), tokens, SETTINGS, CPU)):
         np.testing.assert_allclose(predictions[layer], own.predictions, atol=1e-6)

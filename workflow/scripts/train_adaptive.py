@@ -15,7 +15,7 @@ with job(snakemake):
     settings = snakemake.params.settings | WEIGHTING
     folder, tokens_file = Path(snakemake.input.encoders[0]), Path(snakemake.input.tokens)
     seed = int(snakemake.wildcards.seed)
-    device = choose_device(snakemake.config["device"], snakemake.threads)
+    device = choose_device(snakemake.config["device"], snakemake.threads, settings["precision"])
     tokens = read_tokens(tokens_file)
     provenance = Provenance.of(folder, tokens_file, settings, snakemake.params.code)
     config = read_config(folder)

@@ -53,7 +53,7 @@ def train_adaptive(
         order = torch.randperm(len(train), generator=shuffling)
         for batch in progress(order.split(settings["batch_size"]), "steps"):
             sequences = [side[row] for side in train.sides for row in batch.tolist()]
-            vectors = encode(encoder.layerwise_vectors, sequences, tokens.pad_id, settings["chunk_size"], device)
+            vectors = encode(encoder, sequences, tokens.pad_id, settings["precision"], device, layerwise=True)
             own = layer_losses(vectors, objectives, targets[batch].to(device))
             optimiser.zero_grad()
             (own[-1] + own[:-1].mean()).backward()
@@ -67,7 +67,7 @@ def train_adaptive(
                 outcome.metrics, outcome.reason = None, f"a training loss of epoch {epoch} is not finite"
             break
         predictions = {
-            split: predict_layers(encoder, objectives, tokens, split, settings["chunk_size"], device)
+            split: predict_layers(encoder, objectives, tokens, split, settings["precision"], device)
             for split in EVALUATED
         }
         seconds = time.perf_counter() - epoch_started
@@ -109,14 +109,14 @@ def predict_layers(
     objectives: nn.ModuleList,
     tokens: Tokens,
     split: str,
-    chunk_size: int,
+    precision: str,
     device: torch.device,
 ) -> list[np.ndarray]:
     """Predictions (n,) of each layer on a split, without dropout, from one pass over its sentences."""
     encoder.eval()
     with torch.inference_mode():
         sequences, first, second = distinct(tokens.splits[split].sides)
-        vectors = encode(encoder.layerwise_vectors, sequences, tokens.pad_id, chunk_size, device)
+        vectors = encode(encoder, sequences, tokens.pad_id, precision, device, layerwise=True)
         return [
             objective.predict(layer[first], layer[second]).cpu().numpy()
             for objective, layer in zip(objectives, vectors, strict=True)
