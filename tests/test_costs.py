@@ -31,7 +31,7 @@ TRAINING = {
     "objective": "cosine_regression",
     "label_range": [0.0, 1.0],
     "batch_size": 4,
-    "chunk_size": 4,
+    "precision": "float32",
     "epochs": 3,
     "learning_rate": 1e-3,
     "warmup": 0.1,
