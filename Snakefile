@@ -15,6 +15,7 @@ include: "workflow/rules/finetune.smk"
 include: "workflow/rules/analysis.smk"
 include: "workflow/rules/similarity.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/needs.smk"
 include: "workflow/rules/costs.smk"
 
 
