@@ -21,6 +21,7 @@ include: "workflow/rules/similarity.smk"
 include: "workflow/rules/export.smk"
 include: "workflow/rules/best_layer.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/needs.smk"
 include: "workflow/rules/costs.smk"
 include: "workflow/rules/report.smk"
 

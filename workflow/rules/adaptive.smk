@@ -30,8 +30,8 @@ for depth, encoders in encoders_by_depth().items():
         threads: config["threads"]["finetune"]
         resources:
             gpu=GPU,
-            mem_mb=8000,
-            runtime=480,
+            mem_mb=lambda wildcards, input, attempt: encoder_memory(input.encoders, attempt),
+            runtime=lambda wildcards, input, attempt: training_time(2 * input.encoders, attempt),
         params:
             settings=lambda wildcards: finetune_settings(wildcards),
             code=code("train_adaptive"),

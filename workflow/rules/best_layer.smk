@@ -85,8 +85,8 @@ rule screen_layers:
     threads: config["threads"]["finetune"]
     resources:
         gpu=GPU,
-        mem_mb=8000,
-        runtime=480,
+        mem_mb=growing(8000),
+        runtime=growing(480),
     params:
         units=screened_units,
         settings=lambda wildcards: finetune_settings(wildcards) | {"stride": STRIDE},
@@ -110,8 +110,8 @@ checkpoint keep_layers:
         "../../envs/analysis.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         competition=lambda wildcards: tuple(search_plan(wildcards.encoder)[int(wildcards.round)]),
         keep=lambda wildcards: layers_kept(int(wildcards.round), wildcards.encoder),
@@ -135,8 +135,8 @@ rule report_best_layer:
         "../../envs/analysis.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         recipe=config["best_layer"]["recipe"],
         metric=lambda wildcards: experiment.metrics(wildcards.task)[0],
@@ -162,8 +162,8 @@ rule compare_best_layers:
         "../../envs/analysis.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         labels=lambda wildcards: search_labels(wildcards),
         code=code("compare_best_layers"),

@@ -14,7 +14,7 @@ ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 
 from tmft.code import code_hash
-from tmft.config import START_SEED, load
+from tmft.config import ADAPTIVE, START_SEED, load
 from tmft.deepl_access import auth_key
 from tmft.errors import InputError
 from tmft.files import read_json
@@ -304,7 +304,8 @@ def frozen_settings(wildcards):
 
 def finetune_settings(wildcards):
     """What decides the result of a fine-tuning run, beyond its inputs, its layer and its seed."""
-    return frozen_settings(wildcards) | experiment.training(wildcards.recipe)
+    adaptive = experiment.recipe(wildcards.recipe)["kind"] == "adaptive"
+    return frozen_settings(wildcards) | experiment.training(wildcards.recipe) | (ADAPTIVE if adaptive else {})
 
 
 def recipes_of(kind):

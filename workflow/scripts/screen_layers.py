@@ -13,7 +13,9 @@ with job(snakemake):
     from tmft.training import finetune
 
     settings, tokens_file = snakemake.params.settings, Path(snakemake.input.tokens)
-    device = choose_device(snakemake.config["device"], snakemake.threads, settings["precision"])
+    device = choose_device(
+        snakemake.config["device"], snakemake.threads, snakemake.config["gpu_slots"], settings["precision"]
+    )
     tokens = thinned(read_tokens(tokens_file), settings["stride"])
     records = []
     for (layer, seed), path in zip(snakemake.params.units, snakemake.input.encoders, strict=True):

@@ -5,17 +5,19 @@ from pathlib import Path
 from tmft.jobs import job
 
 with job(snakemake):
-    from tmft.adaptive import WEIGHTING, train_adaptive
+    from tmft.adaptive import train_adaptive
     from tmft.devices import choose_device
     from tmft.encoder import TruncatedEncoder, count_parameters, read_config
     from tmft.files import write_json
     from tmft.results import Provenance, record, write_predictions
     from tmft.tokens import read_tokens
 
-    settings = snakemake.params.settings | WEIGHTING
+    settings = snakemake.params.settings
     folder, tokens_file = Path(snakemake.input.encoders[0]), Path(snakemake.input.tokens)
     seed = int(snakemake.wildcards.seed)
-    device = choose_device(snakemake.config["device"], snakemake.threads, settings["precision"])
+    device = choose_device(
+        snakemake.config["device"], snakemake.threads, snakemake.config["gpu_slots"], settings["precision"]
+    )
     tokens = read_tokens(tokens_file)
     provenance = Provenance.of(folder, tokens_file, settings, snakemake.params.code)
     config = read_config(folder)

@@ -11,13 +11,10 @@ from transformers import get_linear_schedule_with_warmup
 
 from tmft.batching import distinct, encode
 from tmft.encoder import TruncatedEncoder
+from tmft.memory import peak_mb, reset_peak
 from tmft.progress import progress
 from tmft.tokens import Tokens
-from tmft.training import EVALUATED, Outcome, make_objective, make_optimiser, score
-
-WEIGHTING = {"layers_per_step": "all", "last_layer_weight": 1.0, "inner_layers_weight": 1.0, "alignment": None}
-"""How the layers' losses are put together, as results state it: the last layer's plus the mean of all others', without
-the alignment of inner layers to the last one that the paper adds."""
+from tmft.training import EVALUATED, Outcome, distinct_tokens, make_objective, make_optimiser, score
 
 
 def train_adaptive(
@@ -26,10 +23,11 @@ def train_adaptive(
     """Fine-tune a whole encoder on the losses of all its layers together; one outcome a layer 0..L.
 
     Every step takes all layers, each with an objective of its own. Each layer's scores are from the epoch with its own
-    best validation score, so that they need not be of one set of weights. The cost in every outcome is that of the one
-    training. Seeds and collapses are as in ``tmft.training.finetune``.
+    best validation score, so that they need not be of one set of weights. The cost of an outcome is its share of the
+    one training's: that divided by the number of layers. Seeds and collapses are as in ``tmft.training.finetune``.
     """
-    started = time.perf_counter()
+    started, evaluation_seconds = time.perf_counter(), 0.0
+    reset_peak(device)
     torch.manual_seed(seed)
     shuffling = torch.Generator().manual_seed(seed)
     layers = encoder.layer + 1
@@ -66,31 +64,37 @@ def train_adaptive(
             for outcome in outcomes:
                 outcome.metrics, outcome.reason = None, f"a training loss of epoch {epoch} is not finite"
             break
+        trained = time.perf_counter()
         predictions = {
             split: predict_layers(encoder, objectives, tokens, split, settings["precision"], device)
             for split in EVALUATED
         }
-        seconds = time.perf_counter() - epoch_started
+        evaluated = time.perf_counter()
+        evaluation_seconds += evaluated - trained
+        seconds = {"seconds": evaluated - epoch_started, "evaluation_seconds": evaluated - trained}
         for layer, (outcome, objective) in enumerate(zip(outcomes, objectives, strict=True)):
             metrics = {
                 split: score(objective, split, predictions[split][layer], tokens.splits[split].labels)
                 for split in EVALUATED
             }
             validation = metrics["validation"]
-            outcome.history.append(
-                {"epoch": epoch, "loss": mean_losses[layer], "validation": validation, "seconds": seconds}
-            )
+            outcome.history.append({"epoch": epoch, "loss": mean_losses[layer], "validation": validation} | seconds)
             if validation is not None and validation[objective.selection] > best_scores[layer]:
                 best_scores[layer], outcome.best_epoch = validation[objective.selection], epoch
                 outcome.predictions = predictions["test"][layer]
                 outcome.metrics, outcome.reason = metrics, None
                 if metrics["test"] is None:
                     outcome.metrics, outcome.reason = None, "the predictions on test are constant"
+    seconds = time.perf_counter() - started
+    evaluated_tokens = len(outcomes[0].history) * sum(distinct_tokens(tokens, split) for split in EVALUATED)
     cost = {
-        "seconds": time.perf_counter() - started,
-        "steps": steps,
-        "training_tokens": settings["epochs"] * sum(len(ids) for side in train.sides for ids in side),
-        "layers": layers,
+        "seconds": seconds / layers,
+        "training_seconds": (seconds - evaluation_seconds) / layers,
+        "evaluation_seconds": evaluation_seconds / layers,
+        "steps": epoch * steps_an_epoch,
+        "training_tokens": epoch * sum(len(ids) for side in train.sides for ids in side) // layers,
+        "evaluated_tokens": evaluated_tokens // layers,
+        "peak_memory_mb": peak_mb(device),
     }
     for outcome in outcomes:
         outcome.cost = cost

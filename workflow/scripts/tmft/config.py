@@ -25,6 +25,10 @@ METRICS = {
 }
 """The metrics of each objective that tables show, first the one that figures show and layers are chosen by."""
 
+ADAPTIVE = {"layers_per_step": "all", "last_layer_weight": 1.0, "inner_layers_weight": 1.0, "alignment": None}
+"""How an adaptive recipe puts the layers' losses together: the last layer's plus the mean of all others', without the
+alignment of inner layers to the last one that the paper adds."""
+
 START_SEED = 0  # of the run that feeds all seeds of a recipe that starts from it
 PROTOCOLS = {
     "published": {"train_head": False, "clip_norm": None, "schedule": "batches"},
