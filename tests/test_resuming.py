@@ -155,7 +155,7 @@ def undisturbed(folder, tokens) -> training.Outcome:
     return run(folder, tokens, None)
 
 
-@pytest.mark.parametrize("epoch", range(1, EPOCHS))
+@pytest.mark.parametrize("epoch", [1, EPOCHS - 1])
 def test_a_stopped_run_repeats_no_epoch(folder, tokens, undisturbed, tmp_path, epoch):
     with pytest.raises(Stopped):
         run(folder, tokens, Stopping(tmp_path / "seed0.json", writes=epoch))

@@ -2,11 +2,13 @@
 
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -70,6 +72,12 @@ def go_on(folder: Path, root: Path, target: str = FIGURE) -> None:
     assert status == 0, printed
 
 
+def forget(folder: Path, made: str) -> None:
+    """Remove some results, and what was made of them."""
+    for path in (made, "results/tables", "figures"):
+        shutil.rmtree(folder / path)
+
+
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory, root) -> Path:
     folder = tmp_path_factory.mktemp("undisturbed")
@@ -104,8 +112,6 @@ def test_all_is_killed_at_every_stage(undisturbed, tmp_path, root):
             time.sleep(draw.uniform(3, 10))
         kill_group(process)
         resumed += sum("the run goes on from here" in log.read_text() for log in folder.glob("logs/**/*.log"))
-        status, printed = finished(folder, FIGURE, root=root)
-        assert status and "--unlock" in printed
         finished(folder, "--unlock", root=root)
     go_on(folder, root)
     assert resumed >= 3
@@ -115,8 +121,7 @@ def test_all_is_killed_at_every_stage(undisturbed, tmp_path, root):
 
 def test_snakemake_alone_is_killed(copied, undisturbed, root):
     """Its jobs go on while the next Snakemake starts them again: two processes write the same files."""
-    for path in copied.glob("results/scenes/tmft/**/*.json"):
-        path.unlink()
+    forget(copied, "results/scenes/tmft")
     process = start(copied, "--cores", "2", FIGURE, root=root)
     assert wait_for(process, copied, "results/scenes/tmft/**/*.checkpoint")
     os.kill(process.pid, signal.SIGKILL)
@@ -126,11 +131,16 @@ def test_snakemake_alone_is_killed(copied, undisturbed, root):
 
 
 def test_a_damaged_result_is_named_and_made_again(copied, undisturbed, root):
-    for content in (b"", b'{"format": 0}', (copied / RESULT).read_bytes()[:200]):
-        (copied / RESULT).write_bytes(content)
-        status, printed = finished(copied, FIGURE, root=root)
-        assert status == 0 and f"{RESULT}: not a " in printed and "it is made again" in printed
-        assert comparable(copied) == comparable(undisturbed)
+    """One cut short and one of an older format; their predictions are made again with them."""
+    (copied / RESULT).write_bytes((copied / RESULT).read_bytes()[:200])
+    old = Path(RESULT).parents[1] / "layer0" / "seed0.json"
+    (copied / old).write_text('{"format": 0}')
+    for arguments in (["-n"], []):
+        status, printed = finished(copied, FIGURE, *arguments, root=root)
+        assert f"{RESULT}: not a whole JSON file; it is made again" in printed
+        assert f"{old}: not a result of format 1; it is made again" in printed
+        assert status == 0 and printed.count("rule finetune_depth2_batch0:") == 1
+    assert comparable(copied) == comparable(undisturbed)
     assert "Nothing to be done" in finished(copied, FIGURE, root=root)[1]
 
 
@@ -138,7 +148,7 @@ def test_job_fails_under_keep_incomplete(copied, undisturbed, root):
     """Its half result has no final name, so that nothing passes for complete."""
     weights = copied / "data/pretrained/electra/discriminator/model.safetensors"
     whole = weights.read_bytes()
-    shutil.rmtree(copied / "results/scenes/tmft")
+    forget(copied, "results/scenes/tmft")
     weights.write_bytes(whole[:1000])
     status, printed = finished(copied, "--keep-incomplete", FIGURE, root=root)
     assert status and "Error in rule finetune" in printed and not (copied / RESULT).exists()
@@ -148,52 +158,42 @@ def test_job_fails_under_keep_incomplete(copied, undisturbed, root):
 
 
 @pytest.fixture
-def disk(tmp_path) -> Iterator[Path]:
-    """A disk for one experiment."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", folder]).returncode:
+def on_disk(undisturbed, tmp_path) -> Iterator[tuple[Path, Path]]:
+    """The experiment without the results of one job, and the small disk that holds its results."""
+    disk, folder = tmp_path / "disk", tmp_path / "copied"
+    disk.mkdir()
+    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", disk]).returncode:
         pytest.skip("only an administrator can mount a disk")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
-
-
-def test_full_disk(disk, undisturbed, root):
-    results = disk / "results"
-    shutil.copytree(undisturbed / "results", results)
-    folder = disk.parent / "copied"
     shutil.copytree(undisturbed, folder, ignore=shutil.ignore_patterns("results"))
-    (folder / "results").symlink_to(results)
-    kept = (results / "scenes/dapt/discriminator/layer2/seed0.json").read_bytes()
-    shutil.rmtree(results / "scenes/tmft")
-    filler = disk / "filler"
-    with filler.open("wb") as stream:
-        try:
-            while True:
-                stream.write(bytes(4096))
-                stream.flush()
-        except OSError:
-            pass
+    shutil.copytree(undisturbed / "results", disk / "results")
+    (folder / "results").symlink_to(disk / "results")
+    forget(folder, "results/scenes/tmft")
+    yield folder, disk
+    subprocess.run(["umount", disk], check=True)
+
+
+def test_full_disk(on_disk, undisturbed, root):
+    folder, disk = on_disk
+    kept = comparable(folder)
+    with suppress(OSError), (disk / "filler").open("wb", buffering=0) as filler:
+        while True:
+            filler.write(bytes(4096))
     status, printed = finished(folder, FIGURE, root=root)
-    assert status
-    assert "no space left on device; free some and run the same command again (log: " in printed
-    assert (results / "scenes/dapt/discriminator/layer2/seed0.json").read_bytes() == kept
-    filler.unlink()
+    assert status and comparable(folder) == kept
+    problem = r"Error in rule finetune\w*: .*: no space left on device; free some and run the same command again"
+    assert re.search(problem + r".* \(log: logs/finetune/", printed), printed
+    (disk / "filler").unlink()
     go_on(folder, root)
     assert comparable(folder) == comparable(undisturbed)
 
 
-def test_read_only_disk(disk, undisturbed, root):
-    results = disk / "results"
-    shutil.copytree(undisturbed / "results", results)
-    folder = disk.parent / "copied"
-    shutil.copytree(undisturbed, folder, ignore=shutil.ignore_patterns("results"))
-    (folder / "results").symlink_to(results)
-    shutil.rmtree(results / "scenes/tmft/discriminator/layer2")
+def test_read_only_disk(on_disk, undisturbed, root):
+    folder, disk = on_disk
+    kept = comparable(folder)
     subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
     status, printed = finished(folder, FIGURE, root=root)
-    print(printed)
-    assert status
+    assert status and comparable(folder) == kept
+    assert re.search(r"[Rr]ead-only file system: '?results/scenes", printed), printed
     subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
     go_on(folder, root)
     assert comparable(folder) == comparable(undisturbed)
