@@ -65,10 +65,10 @@ rule measure_cost:
         "logs/measure_cost/{encoder}.tsv"
     conda:
         "../../envs/train.yaml"
-    threads: workflow.cores or 1  # it computes on one; the others stay idle
+    threads: 1
     resources:
         mem_mb=growing(8000),
-        runtime=growing(60),
+        runtime=growing(120),
     params:
         code=code("measure_cost"),
     script:

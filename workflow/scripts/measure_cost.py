@@ -11,7 +11,7 @@ with job(snakemake):
     from tmft.results import encoder_origin, environment
 
     folder = Path(snakemake.input[0])
-    device = choose_device("cpu", threads=1)
+    device = choose_device("cpu", snakemake.threads)
     cost = {
         "encoder": encoder_origin(folder),
         "batch_size": BATCH_SIZE,

@@ -1,4 +1,4 @@
-"""What a layer costs: the time of a sentence on one CPU thread, and the size of the weights."""
+"""What a layer costs: the CPU time of a sentence on one thread, and the size of the weights."""
 
 import statistics
 import time
@@ -16,10 +16,11 @@ WARM_UP, REPEATS = 2, 9
 
 
 def measure_layers(folder: Path) -> list[dict[str, Any]]:
-    """For each layer of the encoder in ``folder``: bytes of the weights, seconds of a batch.
+    """For each layer of the encoder in ``folder``: bytes of the weights, seconds of CPU time for a batch.
 
     ``seconds`` is the median of REPEATS passes over BATCH_SIZE random sentences of TOKENS tokens, after WARM_UP others,
-    ``quartiles`` the first and the third. Training changes neither time nor size, so that the untouched encoder stands
+    ``quartiles`` the first and the third; on one thread, CPU time is that of the clock, without what other processes
+    take. Training changes neither time nor size, so that the untouched encoder stands
     for what is fine-tuned from it. Raises InputError for an encoder that takes fewer than TOKENS tokens.
     """
     config = read_config(folder)
@@ -35,9 +36,9 @@ def _measure(encoder: TruncatedEncoder) -> dict[str, Any]:
     seconds = []
     with torch.inference_mode():
         for _ in range(WARM_UP + REPEATS):
-            started = time.perf_counter()
+            started = time.process_time()
             encoder(ids, mask)
-            seconds.append(time.perf_counter() - started)
+            seconds.append(time.process_time() - started)
     first, median, third = statistics.quantiles(seconds[WARM_UP:], n=4)
     return {
         "layer": encoder.layer,
