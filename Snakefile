@@ -8,6 +8,7 @@ configfile: "config.yaml"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/best_layer_common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/translation.smk"
 include: "workflow/rules/pretrain.smk"
