@@ -11,6 +11,7 @@ report: "workflow/report/experiment.rst"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/best_layer_common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/translation.smk"
 include: "workflow/rules/pretrain.smk"

@@ -1,13 +1,7 @@
 # One training a seed that serves every layer: as many results as the encoder has layers (docs/best_layer.md).
 
 
-def encoders_by_depth():
-    """The encoders with each number of layers."""
-    depths = sorted({encoder["depth"] for encoder in config["encoders"].values()})
-    return {depth: [key for key, own in config["encoders"].items() if own["depth"] == depth] for depth in depths}
-
-
-for depth, encoders in encoders_by_depth().items():
+for depth in sorted({encoder["depth"] for encoder in config["encoders"].values()}):
     results = [f"results/{{task}}/{{recipe}}/{{encoder}}/layer{layer}/seed{{seed}}.json" for layer in range(depth + 1)]
 
     rule:
@@ -24,7 +18,7 @@ for depth, encoders in encoders_by_depth().items():
             "logs/train_adaptive/{task}/{recipe}/{encoder}/seed{seed}.tsv"
         wildcard_constraints:
             recipe=one_of(recipes_of("adaptive")),
-            encoder=one_of(encoders),
+            encoder=one_of(key for key, encoder in config["encoders"].items() if encoder["depth"] == depth),
         conda:
             "../../envs/train.yaml"
         threads: config["threads"]["finetune"]
