@@ -113,6 +113,31 @@ def test_result_says_what_was_run(experiment):
     assert record["parameters"]["total"] >= record["parameters"]["published"] > 0
 
 
+def test_the_report_opens_without_a_network(experiment, root, browser_page, tmp_path):
+    folder, _ = experiment
+    copied = tmp_path / "copied"
+    shutil.copytree(folder, copied)
+    targets = [FIGURE, "figures/curve.html"]
+    for arguments in (["--cores", "1"], ["--report", "report.html"]):
+        run = snakemake(copied, *arguments, "--", *targets, root=root)
+        assert run.returncode == 0, run.stdout
+    browser_page.goto((copied / "report.html").as_uri())
+    browser_page.get_by_text("Truncated model fine-tuning (TMFT)").wait_for()
+    assert "encoders: discriminator;" in browser_page.locator("body").inner_text()
+    browser_page.get_by_text("Figures", exact=True).click()
+    browser_page.get_by_text("drawing", exact=True).click()
+    view = browser_page.locator("td a").first
+    view.click()
+    image = browser_page.locator("img[src^='data:image/png']")
+    image.wait_for()
+    assert image.evaluate("image => image.naturalWidth") > 500
+    browser_page.get_by_text("interactive", exact=True).click()
+    view.click()
+    page = browser_page.frame_locator("iframe")
+    page.locator(".bk-Canvas").wait_for()
+    assert page.locator("tbody tr").count() == 4
+
+
 @pytest.mark.parametrize(
     ("arguments", "environment"),
     [
