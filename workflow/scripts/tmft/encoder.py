@@ -155,27 +155,28 @@ class TruncatedEncoder(nn.Module):
         """
         if self.layer == 0:
             return self.layerwise_vectors(input_ids, attention_mask, sentences)[0]
-        numbers, sentences = _numbered(attention_mask, sentences)
-        return mean_pooling(self._run(input_ids, numbers).last_hidden_state, numbers, sentences)
+        numbers, count = _numbered(attention_mask, sentences)
+        return mean_pooling(self._run(input_ids, numbers, sentences is not None).last_hidden_state, numbers, count)
 
     def layerwise_vectors(self, input_ids: Tensor, attention_mask: Tensor, sentences: int | None = None) -> Tensor:
         """Sentence vectors of the layers 0..`layer` from one pass: (layer + 1, n, hidden_size).
 
         Row l is what this encoder truncated at l returns.
         """
-        numbers, sentences = _numbered(attention_mask, sentences)
+        packed = sentences is not None
+        numbers, count = _numbered(attention_mask, sentences)
         if self.layer == 0:
-            positions = {"position_ids": self._positions(numbers)} if self._family.positions else {}
+            positions = {"position_ids": self._positions(numbers)} if packed and self._family.positions else {}
             embeddings = self.model.embeddings(input_ids, **positions)
             layers = [self._norm(self._module(self._family.projection)(embeddings))]
         else:
-            *inner, last = self._run(input_ids, numbers, output_hidden_states=True).hidden_states
+            *inner, last = self._run(input_ids, numbers, packed, output_hidden_states=True).hidden_states
             layers = [*map(self._norm, inner), last]
-        return torch.stack([mean_pooling(states, numbers, sentences) for states in layers])
+        return torch.stack([mean_pooling(states, numbers, count) for states in layers])
 
-    def _run(self, input_ids: Tensor, numbers: Tensor, **options: bool) -> BaseModelOutput:
+    def _run(self, input_ids: Tensor, numbers: Tensor, packed: bool, **options: bool) -> BaseModelOutput:
         """The model's output with attention confined to each sentence."""
-        if not self.packs:
+        if not (packed and self.packs):
             return self.model(input_ids=input_ids, attention_mask=(numbers > 0).long(), **options)
         together = numbers.unsqueeze(1) == numbers.unsqueeze(2)
         return self._family.run(self.model, input_ids, self._positions(numbers), together.unsqueeze(1), **options)
