@@ -170,11 +170,12 @@ def _look_for(work: Work) -> Found:
         return Found(True, work.settings.items() <= read_json(places[0])["settings"].items())
     records = read_records(places[0])
     provenance, cost = records[-1]["provenance"], records[-1]["cost"]
+    same_code = provenance["code"] == work.code
     return Found(
         there=True,
-        current=provenance["settings"] == work.settings and provenance["code"] == work.code,
+        current=same_code and provenance["settings"] == work.settings,
         collapsed=any(record["status"] == "collapsed" for record in records),
-        timing=_timing(work, cost),
+        timing=_timing(work, cost) if same_code else None,
         device=_device(records[-1]["environment"]),
     )
 
