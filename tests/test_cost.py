@@ -103,5 +103,5 @@ def test_drawing_has_a_line_an_encoder_and_a_number_a_layer(points):
 
 def test_times_of_two_machines_are_not_drawn_together():
     tables = {name: cost_rows(summary([0.4]), cost([0.01], name), "spearman") for name in ("CPU 1", "CPU 2")}
-    with pytest.raises(InputError, match="CPU 1 and on CPU 2; remove results/cost"):
+    with pytest.raises(InputError, match="CPU 1 and on CPU 2; measure all on one"):
         cost_points(tables)

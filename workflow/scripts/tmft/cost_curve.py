@@ -20,7 +20,7 @@ def cost_points(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
     processors = sorted(set(points["processor"]))
     if len(processors) > 1:
         raise InputError(
-            f"costs were measured on {' and on '.join(processors)}; remove results/cost and measure all on one machine"
+            f"costs were measured on {' and on '.join(processors)}; measure all on one: add --forcerun measure_cost"
         )
     points["front"] = on_front(points, "milliseconds", "test")
     return points[["line", *points.columns.drop(["line"])]]
