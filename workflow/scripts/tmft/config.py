@@ -193,6 +193,8 @@ def load(config: dict[str, Any], sources: dict[str, Any]) -> Experiment:
     for error in sorted(validator.iter_errors(settings), key=lambda error: [str(part) for part in error.absolute_path]):
         raise InputError(_message(error))
     experiment = Experiment(settings, sources)
+    if "figures" not in settings:
+        settings["figures"] = _complete(_default_figures(experiment), schema["properties"]["figures"], schema)
     _check_references(experiment)
     return experiment
 
@@ -314,7 +316,7 @@ def _check_references(experiment: Experiment) -> None:
                 f"config: pretraining.{key}.snapshots: {max(pretraining['snapshots'])} is beyond its "
                 f"{pretraining['steps']} steps; remove it"
             )
-    for key, figure in settings.setdefault("figures", _default_figures(experiment)).items():
+    for key, figure in settings["figures"].items():
         figure.setdefault("title", key)
         _check_shown(experiment, figure)
     for key, kind in (("frozen", experiment.recipe), ("reference", experiment.encoder)):
@@ -358,11 +360,10 @@ def _default_figures(experiment: Experiment) -> dict[str, Any]:
     return {
         key: {
             "kind": "layer_curve",
-            "title": task["label"],
+            "title": task.get("label", key),
             "task": key,
             "recipes": [recipe for recipe in settings["recipes"] if experiment.can_score(recipe, key)],
             "encoders": list(settings["encoders"]),
-            "layers": None,
         }
         for key, task in settings["tasks"].items()
     }
