@@ -171,3 +171,20 @@ def test_replays_with_noisy_short_runs(curves):
         runs = curves["stsb-en", "tmft", key]
         hits[key] = sum(within_one_sd(runs, replay(runs, seeds, noise)) for seeds in 4 * rotations(runs))
     assert list(hits.values()) == [20, 18, 20]
+
+
+def test_replays_of_the_miniature_lose_nothing_against_its_sweep(root):
+    """Single runs of 11 encoders at two rates (docs/best_layer.md); their first epoch stands in for short runs."""
+    curves = pd.read_csv(root / "tests/data/miniature_curves.csv").groupby(
+        ["encoder", "batch_size", "rate", "pretraining_seed", "finetuning_rate"]
+    )
+    screening, first, _ = plan(7, [0, 1, 2])
+    regrets = []
+    for _, curve in curves:
+        scores = curve.assign(split="validation", metric="spearman", collapsed=0)
+        left = survivors(screening, scores.assign(mean=scores["epoch_1"]), "spearman", first.layers)
+        finalists = scores[scores["layer"].isin(left)].assign(mean=scores["validation"])
+        (chosen,) = survivors(first, finalists, "spearman", 1)
+        test = curve.set_index("layer")["test"]
+        regrets.append(test[curve.set_index("layer")["validation"].idxmax()] - test[chosen])
+    assert len(regrets) == 22 and max(regrets) <= 0
