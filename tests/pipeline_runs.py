@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 FILES = ("data/**/*", "results/**/*", "figures/*.csv")
-CLOCK = ("cost", "seconds", "environment")
+CLOCK = ("cost", "seconds", "evaluation_seconds", "environment")
 
 
 def start(folder: Path, *arguments: str, root: Path) -> subprocess.Popen:

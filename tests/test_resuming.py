@@ -93,7 +93,7 @@ def finetuning(folder: Path, tokens: Tokens, output: Path, **changes) -> tuple[C
 def without_clock(result: Path) -> dict:
     content = read_json(result)
     for epoch in content["history"]:
-        del epoch["seconds"]
+        del epoch["seconds"], epoch["evaluation_seconds"]
     return {key: value for key, value in content.items() if key not in ("cost", "environment")}
 
 
@@ -146,7 +146,7 @@ def run(folder: Path, tokens: Tokens, checkpoint: Checkpoint | None, **changes) 
 
 
 def found(outcome: training.Outcome) -> tuple:
-    history = [{key: value for key, value in epoch.items() if key != "seconds"} for epoch in outcome.history]
+    history = [{key: value for key, value in epoch.items() if "seconds" not in key} for epoch in outcome.history]
     return history, outcome.metrics, outcome.best_epoch, outcome.predictions.tolist()
 
 

@@ -1,9 +1,6 @@
 """Where a job computes."""
 
 import os
-import platform
-import re
-from pathlib import Path
 
 import torch
 
@@ -32,11 +29,3 @@ def choose_device(configured: str, threads: int, gpu_slots: int = 1, precision: 
     if configured == "cuda" and not available:
         raise InputError("config: device is 'cuda', but torch finds no GPU; set it to 'auto' or 'cpu'")
     return torch.device("cuda" if available else "cpu")
-
-
-def device_name(device: torch.device) -> str:
-    """The name of the GPU, or of the processor, where Linux knows it, or else its architecture."""
-    if device.type == "cuda":
-        return torch.cuda.get_device_name(device)
-    names = re.findall(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    return names[0] if names else platform.machine()

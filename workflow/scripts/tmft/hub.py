@@ -1,6 +1,7 @@
 """Models of the Hugging Face hub: which commit is taken, and its files, each checked against its hash there."""
 
 import fcntl
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import ENOSPC
@@ -12,7 +13,7 @@ from huggingface_hub.errors import HFValidationError, HTTPError, RepositoryNotFo
 from huggingface_hub.utils.sha import git_hash
 
 from tmft.errors import InputError
-from tmft.files import file_sha256, read_json, write_json
+from tmft.files import file_sha256, write_json
 
 
 def pinned(source: dict[str, Any], lock: Path) -> dict[str, Any]:
@@ -70,7 +71,7 @@ def _alone(lock: Path) -> Iterator[None]:
 
 def _read(lock: Path) -> dict[str, str]:
     try:
-        return read_json(lock)
+        return json.loads(lock.read_text(encoding="utf-8"))
     except ValueError as error:
         raise InputError(f"{lock}: not a JSON file; mend it, or remove it to take the newest commits") from error
 

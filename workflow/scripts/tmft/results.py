@@ -1,6 +1,7 @@
 """The result of a run as strict JSON: the only thing that later stages read of it."""
 
 import platform
+import re
 import traceback
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -83,15 +84,23 @@ def environment(device: "torch.device") -> dict[str, Any]:
     """Device, threads and versions of the main libraries."""
     import torch
 
-    from tmft.devices import device_name
-
     return {
         "device": device.type,
-        "device_name": device_name(device),
+        "device_name": _device_name(device),
         "threads": torch.get_num_threads(),
         "python": platform.python_version(),
         **{library: version(library) for library in LIBRARIES},
     }
+
+
+def _device_name(device: "torch.device") -> str:
+    """The name of the GPU, or of the processor, where Linux knows it, or else its architecture."""
+    import torch
+
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    names = re.findall(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return names[0] if names else platform.machine()
 
 
 def versions(record: dict[str, Any]) -> str:
