@@ -30,5 +30,5 @@ def test_every_rule_names_an_environment_that_exists(root):
     for rules in (root / "workflow/rules").glob("*.smk"):
         text = rules.read_text()
         named = re.findall(r'"\.\./\.\./(envs/\w+\.yaml)"', text)
-        assert len(named) == len(re.findall(r"^ *rule\b", text, re.MULTILINE))
+        assert len(named) == len(re.findall(r"^ *(?:rule|checkpoint)\b", text, re.MULTILINE))
         assert all((root / name).is_file() for name in named)
