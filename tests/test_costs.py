@@ -168,6 +168,11 @@ def test_status_counts_each_kind_of_run(folder):
     assert table.iloc[0]["left"] == 0 == table.iloc[0]["hours_left"]
     assert "both     7     3        1          1     4        0.0" in to_text(table)
     notes = remarks(survey, table)
+    put("frozen", [record(1, None, cost=record(1, None)["cost"] | {"training_tokens": 0, "seconds": 1e9})])
+    frozen, _ = look(*map(work, ["frozen", *names]))
+    assert frozen.seconds("results/missing.json") == survey.seconds(
+        "results/missing.json"
+    )  # it says nothing of training
     assert any("2 results are by other settings or code" in note for note in notes)
     assert any("chip" in note and "4 runs" in note for note in notes)
     assert "| both | 7 | 3 | 1 | 1 | 4 | 0.0 |" in status_document(table, notes)

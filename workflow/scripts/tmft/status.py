@@ -181,7 +181,8 @@ def _look_for(work: Work) -> Found:
 
 
 def _timing(work: Work, cost: dict[str, float]) -> Timing | None:
-    if None in work.widths:
+    """What a run says about the speed; nothing where it trained nothing."""
+    if None in work.widths or not cost["training_tokens"]:
         return None
     tokens = cost["training_tokens"] + EVALUATION * cost["evaluated_tokens"]
     return Timing(Load(work.encoder, work.widths[0], work.layers[0], tokens), cost["seconds"])
