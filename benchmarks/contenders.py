@@ -47,20 +47,23 @@ class Data:
     def of(cls, tokens: Tokens, text: pd.DataFrame) -> "Data":
         return cls(tokens, {split: text[text["split"] == split] for split in tokens.splits})
 
-    def cut(self, **pairs: int) -> "Data":
-        """The first pairs of each split."""
-        splits = {split: head(self.tokens.splits[split], count) for split, count in pairs.items()}
+    def sample(self, **pairs: int) -> "Data":
+        """Pairs of each split, drawn at random: a data set's own order puts sentences of one origin together."""
+        rows = {
+            split: np.random.default_rng(0).permutation(len(self.text[split]))[:count] for split, count in pairs.items()
+        }
+        splits = {split: choose(self.tokens.splits[split], own) for split, own in rows.items()}
         tokens = Tokens(splits, self.tokens.pad_id, self.tokens.max_length, self.tokens.truncated)
-        return Data(tokens, {split: self.text[split].head(count) for split, count in pairs.items()})
+        return Data(tokens, {split: self.text[split].iloc[own] for split, own in rows.items()})
 
     def order(self) -> Tensor:
         """The order of the training pairs in the first epoch of seed 0."""
         return torch.randperm(len(self.tokens.splits["train"]), generator=torch.Generator().manual_seed(0))
 
 
-def head(pairs: TokenPairs, count: int) -> TokenPairs:
-    first, second = pairs.sides
-    return TokenPairs(pairs.pair_ids[:count], (first[:count], second[:count]), pairs.labels[:count])
+def choose(pairs: TokenPairs, rows: np.ndarray) -> TokenPairs:
+    first, second = ([side[row] for row in rows] for side in pairs.sides)
+    return TokenPairs([pairs.pair_ids[row] for row in rows], (first, second), pairs.labels[rows])
 
 
 class Contender(Protocol):
