@@ -381,7 +381,9 @@ def choosing_runs(wildcards):
 def exported_run(wildcards):
     """The weights of the run that an export is made of, and its result."""
     choice = read_json(Path(checkpoints.choose_run.get(**wildcards).output[0]))
-    run = "{task}/{recipe}/{encoder}".format(**wildcards) + f"/layer{choice['layer']}/seed{choice['seed']}"
+    run = "{task}/{recipe}/{encoder}/layer{layer}/seed{seed}".format(
+        **wildcards, layer=choice["layer"], seed=choice["seed"]
+    )
     return {"weights": f"data/finetuned/{run}", "result": f"results/finetuned/{run}.json"}
 
 
