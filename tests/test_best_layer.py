@@ -164,7 +164,7 @@ def test_replays_of_the_published_runs_choose_as_well_as_the_sweep(curves):
 
 
 def test_replays_with_noisy_short_runs(curves):
-    """The discriminator's curve is flat on validation: four layers within a point of the best."""
+    """The discriminator's curve is flat on validation: six layers lie within a point of the best."""
     noise = np.random.default_rng(0)
     hits = {}
     for key in BASE:
