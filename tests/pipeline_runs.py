@@ -19,7 +19,7 @@ def start(folder: Path, *arguments: str, root: Path) -> subprocess.Popen:
         return subprocess.Popen(command, cwd=root, stdout=printed, stderr=subprocess.STDOUT, start_new_session=True)
 
 
-def wait_for(process: subprocess.Popen, folder: Path, pattern: str, seconds: float = 1200) -> bool:
+def wait_for(process: subprocess.Popen, folder: Path, pattern: str, seconds: float = 300) -> bool:
     """Wait until a file in ``folder`` matches ``pattern``; False where the process ended before."""
     end = time.monotonic() + seconds
     while process.poll() is None:

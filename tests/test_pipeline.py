@@ -235,8 +235,9 @@ def test_a_killed_run_goes_on_from_its_checkpoint(experiment, root, tmp_path):
     """The process group is killed in training; docs/reliability.md says what to do then. tests/faults has the rest."""
     copied = tmp_path / "copied"
     shutil.copytree(experiment[0], copied)
-    longer = CONFIG.replace("recipes:", "recipes:\n  long: {kind: finetune, training: {epochs: 40}}")
-    (copied / "config.yaml").write_text(longer)
+    config = yaml.safe_load(CONFIG)
+    config["recipes"]["long"] = {"kind": "finetune", "training": {"epochs": 40}}
+    (copied / "config.yaml").write_text(yaml.safe_dump(config))
     target = copied / "results/scenes/long/discriminator/layer2/seed1.json"
     arguments = (str(target.relative_to(copied)), "--cores", "1")
 
