@@ -31,7 +31,9 @@ encoders:
   bert: {pretraining: bert}
   early: {pretraining: bert, step: 10}
   fetched: {path: fetched, depth: 2}
+best_layer: {frozen: frozen, reference: bert}
 tasks:
+  own: {csv: {path: pairs.csv, label_range: [0, 5]}, objective: cosine_regression}
   scenes: {scenes: {train: 60, validation: 30, test: 30}, objective: cosine_regression}
   words: {scenes: {kind: words, train: 60, validation: 30, test: 30}, objective: cosine_regression}
   translated: {translation: {from: scenes, source: EN, target: DE}, objective: cosine_regression}
@@ -39,6 +41,7 @@ adaptation:
   scenes: {corpus: scenes, epochs: 1}
 recipes:
   frozen: {kind: frozen}
+  adaptive: {kind: adaptive}
   tmft: {kind: finetune}
   ws: {kind: finetune, start: {task: words, recipe: tmft}}
   dapt: {kind: finetune, start: {adaptation: scenes}}
@@ -46,6 +49,9 @@ figures:
   method: {kind: method}
   curve: {kind: layer_curve, task: scenes, recipes: [tmft, ws, dapt, frozen], encoders: [fetched], layers: [1, 2]}
   translated: {kind: layer_curve, task: translated, recipes: [frozen], encoders: [fetched]}
+  own: {kind: layer_curve, task: own, recipes: [adaptive], encoders: [fetched]}
+  cost: {kind: cost_curve, task: scenes, recipe: tmft, encoders: [fetched]}
+  moved: {kind: cka_curve, task: scenes, encoders: [fetched], recipe: tmft}
   sizes: {kind: pareto, task: scenes, recipe: frozen, families: {All: [fetched, bert]}}
   alike: {kind: cka_curve, task: scenes, encoders: [bert, fetched], recipe: tmft}
   learning:
@@ -67,6 +73,12 @@ recipes: {}
 figures: {}
 """
 REAL_SCRIPTS = {"fetch_data", "read_pairs", "read_words", "fetch_corpus"}
+UNTIMED = {"report_status"}  # without output and so without a benchmark
+ON_DEMAND = [
+    "results/translation/estimate.json",
+    "results/best_layer_regret/scenes/fetched.md",
+    "results/export/scenes/tmft/fetched/layer1",
+]
 
 Run = Callable[..., None]
 
@@ -103,9 +115,12 @@ def test_every_stage_runs_in_its_own_environment(run: Run, tmp_path: Path) -> No
     config["pretraining"]["bert"] = config["pretraining"]["electra"] | bert
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
     tiny_encoder("deberta-v2", tmp_path / "fetched", 2)
+    pairs = [f"the dog sleeps {n},a {'cat' if n % 2 else 'dog'} sleeps {n},{n % 6}" for n in range(40)]
+    (tmp_path / "pairs.csv").write_text("\n".join(["sentence1,sentence2,label", *pairs]) + "\n")
     with serving(StandIn(lambda text, target: text[::-1])) as deepl:
-        run(tmp_path, "all", "results/translation/estimate.json", DEEPL_SERVER_URL=deepl.url, DEEPL_AUTH_KEY="key")
-    assert scripts_run(tmp_path) == {script for _, script in STAGES} - REAL_SCRIPTS
+        run(tmp_path, "all", *ON_DEMAND, DEEPL_SERVER_URL=deepl.url, DEEPL_AUTH_KEY="key")
+    run(tmp_path, "hours_left")
+    assert scripts_run(tmp_path) == {script for _, script in STAGES} - REAL_SCRIPTS - UNTIMED
     results = [path for path in tmp_path.glob("results/scenes/**/*.json")]
     pinned = {name: version for name, version in pins("train").items() if name in ("torch", "transformers", "scipy")}
     for path in results:

@@ -16,7 +16,7 @@ from test_pretraining import SETTINGS as PRETRAINING
 from test_pretraining import sentences
 from test_training import SETTINGS, make_pairs
 from tiny import tiny_encoder
-from tmft import training
+from tmft import adaptive, training
 from tmft.encoder import TruncatedEncoder
 from tmft.errors import InputError
 from tmft.files import atomic_file, atomic_folder, checkpoint_file, read_json, write_json
@@ -264,6 +264,37 @@ def test_a_run_that_goes_on_keeps_its_parts(plain_folder, tokens, monkeypatch, t
         patched.setattr(training, "encode_pairs", short_of_memory)
         run(plain_folder, tokens, Stopping(tmp_path / "seed0.json", writes=2))
     assert run(plain_folder, tokens, Stopping(tmp_path / "seed0.json", writes=EPOCHS)).micro_batch_size == 1
+
+
+def run_adaptive(folder: Path, tokens: Tokens, checkpoint: Checkpoint | None) -> list[training.Outcome]:
+    settings = SETTINGS | {"epochs": EPOCHS}
+    return adaptive.train_adaptive(TruncatedEncoder.load(folder, 2), tokens, settings, 0, CPU, checkpoint)
+
+
+@pytest.mark.parametrize("epoch", [1, EPOCHS - 1])
+def test_a_stopped_training_of_all_layers_repeats_no_epoch(folder, tokens, tmp_path, epoch):
+    with pytest.raises(Stopped):
+        run_adaptive(folder, tokens, Stopping(tmp_path / "seed0.json", writes=epoch))
+    checkpoint = Stopping(tmp_path / "seed0.json", writes=EPOCHS)
+    outcomes = run_adaptive(folder, tokens, checkpoint)
+    assert list(map(found, outcomes)) == list(map(found, run_adaptive(folder, tokens, None)))
+    assert checkpoint.writes == EPOCHS - (EPOCHS - 1 - epoch)
+
+
+def test_a_training_of_all_layers_short_of_memory_takes_parts(plain_folder, tokens, monkeypatch):
+    whole = run_adaptive(plain_folder, tokens, None)
+    encode = adaptive.encode
+
+    def short_of_memory(encoder, sequences, *rest, **options):
+        if torch.is_grad_enabled() and len(sequences) > 4:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return encode(encoder, sequences, *rest, **options)
+
+    monkeypatch.setattr(adaptive, "encode", short_of_memory)
+    for outcome, other in zip(run_adaptive(plain_folder, tokens, None), whole, strict=True):
+        assert (outcome.micro_batch_size, other.micro_batch_size) == (2, SETTINGS["batch_size"])
+        losses = [[epoch["loss"] for epoch in run.history] for run in (outcome, other)]
+        assert losses[0] == pytest.approx(losses[1], abs=1e-5)
 
 
 # --- pre-training

@@ -486,6 +486,8 @@ def data_origin(task):
             return original | {"data": f"{original['data']}, translated into {translation['target']} by DeepL"}
         case {"scenes": _}:
             return {"data": "the synthetic language of scenes", "licence": "none needed, the sentences are generated"}
+        case {"csv": file}:
+            return {"data": f"own pairs ({Path(file).name})", "licence": "that of these pairs, not known here"}
 
 
 def cost_tables(name):
@@ -549,6 +551,7 @@ PAGES = {
     "table": Page("results/tables/{table}", "Tables", lambda wildcards: config["tables"][wildcards.table]["title"]),
     "reproduction": Page("results/reproduction", "Reproduction", lambda wildcards: "The paper's numbers and ours"),
     "data": Page("results/data", "Data", lambda wildcards: "The pairs of each task"),
+    "costs": Page("results/costs", "Costs", lambda wildcards: "What the results have cost"),
 }
 
 

@@ -1,5 +1,6 @@
 """Fine-tune an encoder on the losses of all its layers together, with a seed: a result a layer."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 from tmft.jobs import job
@@ -10,6 +11,7 @@ with job(snakemake):
     from tmft.encoder import TruncatedEncoder, count_parameters, read_config
     from tmft.files import write_json
     from tmft.results import Provenance, record, write_predictions
+    from tmft.resuming import Checkpoint
     from tmft.tokens import read_tokens
 
     settings = snakemake.params.settings
@@ -23,10 +25,15 @@ with job(snakemake):
     config = read_config(folder)
     random_seed = seed if settings["start"] == "random" else None
     encoder = TruncatedEncoder.load(folder, config.num_hidden_layers, random_seed)
-    outcomes = train_adaptive(encoder, tokens, settings, seed, device)
+    identity = asdict(provenance) | {"device": device.type}
+    checkpoint = Checkpoint(
+        Path(snakemake.output.results[0]), identity, snakemake.config["checkpoint_minutes"]["finetune"]
+    )
+    outcomes = train_adaptive(encoder, tokens, settings, seed, device, checkpoint)
     files = zip(snakemake.output.results, snakemake.output.predictions, strict=True)
     for layer, (outcome, (result, predictions)) in enumerate(zip(outcomes, files, strict=True)):
         run = {key: snakemake.wildcards[key] for key in ("task", "recipe", "encoder")} | {"layer": layer, "seed": seed}
         parameters = count_parameters(config, layer)._asdict()
         write_predictions(Path(predictions), tokens.splits["test"], {layer: outcome.predictions})
         write_json(Path(result), record(run, outcome, parameters, tokens, provenance, device))
+    checkpoint.remove()

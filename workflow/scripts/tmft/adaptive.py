@@ -13,20 +13,27 @@ from tmft.batching import distinct, encode
 from tmft.encoder import TruncatedEncoder
 from tmft.memory import peak_mb, reset_peak
 from tmft.progress import progress
+from tmft.resuming import Checkpoint
 from tmft.tokens import Tokens
-from tmft.training import EVALUATED, Outcome, distinct_tokens, make_objective, make_optimiser, score
+from tmft.training import EVALUATED, Outcome, State, backward, distinct_tokens, make_objective, make_optimiser, score
 
 
 def train_adaptive(
-    encoder: TruncatedEncoder, tokens: Tokens, settings: dict[str, Any], seed: int, device: torch.device
+    encoder: TruncatedEncoder,
+    tokens: Tokens,
+    settings: dict[str, Any],
+    seed: int,
+    device: torch.device,
+    checkpoint: Checkpoint | None = None,
 ) -> list[Outcome]:
     """Fine-tune a whole encoder on the losses of all its layers together; one outcome a layer 0..L.
 
-    Every step takes all layers, each with an objective of its own. Each layer's scores are from the epoch with its own
-    best validation score, so that they need not be of one set of weights. The cost of an outcome is its share of the
-    one training's: that divided by the number of layers. Seeds and collapses are as in ``tmft.training.finetune``.
+    The loss is the last layer's and the mean of the others', each with an objective of its own. Each layer's scores are
+    from the epoch with its own best validation score, so that they need not be of one set of weights. The cost of an
+    outcome is its share of the one training's: that divided by the number of layers. Seeds, collapses, ``checkpoint``
+    and the lack of GPU memory are as in ``tmft.training.finetune``.
     """
-    started, evaluation_seconds = time.perf_counter(), 0.0
+    started = time.perf_counter()
     reset_peak(device)
     torch.manual_seed(seed)
     shuffling = torch.Generator().manual_seed(seed)
@@ -39,26 +46,34 @@ def train_adaptive(
     steps_an_epoch = math.ceil(len(train) / settings["batch_size"])
     steps = settings["epochs"] * steps_an_epoch
     schedule = get_linear_schedule_with_warmup(optimiser, int(settings["warmup"] * steps), steps)
+    shares = torch.tensor([1 / encoder.layer] * encoder.layer + [1.0], device=device)
+
+    def losses_of(rows: Tensor) -> Tensor:
+        sequences = [side[row] for side in train.sides for row in rows.tolist()]
+        vectors = encode(encoder, sequences, tokens.pad_id, settings["precision"], device, layerwise=True)
+        return shares * layer_losses(vectors, objectives, targets[rows].to(device))
 
     constant = "the predictions on validation are constant in every epoch"
     baseline = objectives[0].baseline(tokens.splits["test"].labels)
-    outcomes = [Outcome(baseline, reason=constant) for _ in range(layers)]
-    best_scores = [-math.inf] * layers
-    for epoch in progress(range(1, settings["epochs"] + 1), f"all layers seed {seed}, epochs"):
+    micro_batch_size = settings["batch_size"]
+    outcomes = [Outcome(baseline, reason=constant, micro_batch_size=micro_batch_size) for _ in range(layers)]
+    state = State(model, optimiser, schedule, shuffling, outcomes, [-math.inf] * layers)
+    if checkpoint and (stopped := checkpoint.load()):
+        state.load_state_dict(stopped, device)
+        started -= sum(epoch["seconds"] for epoch in outcomes[0].history)
+        micro_batch_size = outcomes[0].micro_batch_size
+    epochs = range(len(outcomes[0].history) + 1, settings["epochs"] + 1)
+    for epoch in progress(epochs, f"all layers seed {seed}, epochs"):
         epoch_started = time.perf_counter()
         model.train()
         losses = torch.zeros(layers, device=device)
         order = torch.randperm(len(train), generator=shuffling)
         for batch in progress(order.split(settings["batch_size"]), "steps"):
-            sequences = [side[row] for side in train.sides for row in batch.tolist()]
-            vectors = encode(encoder, sequences, tokens.pad_id, settings["precision"], device, layerwise=True)
-            own = layer_losses(vectors, objectives, targets[batch].to(device))
-            optimiser.zero_grad()
-            (own[-1] + own[:-1].mean()).backward()
+            shared, micro_batch_size = backward(losses_of, batch, micro_batch_size, optimiser)
             torch.nn.utils.clip_grad_norm_(model.parameters(), settings["clip_norm"])
             optimiser.step()
             schedule.step()
-            losses += own.detach()
+            losses += shared / shares
         mean_losses = (losses / steps_an_epoch).tolist()
         if not np.isfinite(mean_losses).all():
             for outcome in outcomes:
@@ -70,7 +85,6 @@ def train_adaptive(
             for split in EVALUATED
         }
         evaluated = time.perf_counter()
-        evaluation_seconds += evaluated - trained
         seconds = {"seconds": evaluated - epoch_started, "evaluation_seconds": evaluated - trained}
         for layer, (outcome, objective) in enumerate(zip(outcomes, objectives, strict=True)):
             metrics = {
@@ -78,14 +92,18 @@ def train_adaptive(
                 for split in EVALUATED
             }
             validation = metrics["validation"]
+            outcome.micro_batch_size = micro_batch_size
             outcome.history.append({"epoch": epoch, "loss": mean_losses[layer], "validation": validation} | seconds)
-            if validation is not None and validation[objective.selection] > best_scores[layer]:
-                best_scores[layer], outcome.best_epoch = validation[objective.selection], epoch
+            if validation is not None and validation[objective.selection] > state.best_scores[layer]:
+                state.best_scores[layer], outcome.best_epoch = validation[objective.selection], epoch
                 outcome.predictions = predictions["test"][layer]
                 outcome.metrics, outcome.reason = metrics, None
                 if metrics["test"] is None:
                     outcome.metrics, outcome.reason = None, "the predictions on test are constant"
+        if checkpoint and checkpoint.due and epoch < settings["epochs"]:
+            checkpoint.save(state.state_dict(device))
     seconds = time.perf_counter() - started
+    evaluation_seconds = sum(epoch["evaluation_seconds"] for epoch in outcomes[0].history)
     evaluated_tokens = len(outcomes[0].history) * sum(distinct_tokens(tokens, split) for split in EVALUATED)
     cost = {
         "seconds": seconds / layers,
