@@ -46,7 +46,10 @@ def of_rtd(embedding_size: int, generator: dict, discriminator: dict, sentences:
     ],
 )
 def test_published_totals_come_out(total, published):
-    """Clark et al. 2020, Tables 1, 2 and 8."""
+    """Clark et al. 2020, Tables 1, 2 and 8; sizes, batches and steps as in the authors' flops_computation.py.
+
+    ELECTRA-Small is left out: its printed total, 1.4e18, does not come out of that script either (1.29e18).
+    """
     assert f"{total:.1e}" == published
 
 
