@@ -110,11 +110,11 @@ def folder(tmp_path_factory) -> Path:
 
 
 def test_figure_asks_for_last_layers_of_snapshots(root, folder):
-    """A snapshot's two seeds are one job; the encoder at the end has its last layer in two batches of its runs."""
+    """A snapshot's runs are single; the encoder at the end has its last layer in two batches, one a seed."""
     run = snakemake(folder, "figures/both.pdf", "-n", "--cores", "1", root=root)
     counts = {key: int(count) for key, count in re.findall(r"^(\w+) +(\d+)$", run.stdout, re.MULTILINE)}
     batches = {key: count for key, count in counts.items() if key.startswith("finetune")}
-    assert batches == {"finetune_snapshots_depth2_batch2": 2, "finetune_depth2_batch1": 1, "finetune_depth2_batch2": 1}
+    assert batches == {"finetune": 4, "finetune_depth2_batch1": 1, "finetune_depth2_batch3": 1}
     assert counts["pretrain_mlm_bert"] == counts["pretrain_electra_electra"] == 1 and counts["tokenise"] == 3
 
 

@@ -78,7 +78,7 @@ def whole_vectors(model: PreTrainedModel, layer: int, batch: list[np.ndarray]) -
 @pytest.mark.parametrize("row_tokens", [20, 64])
 def test_packed_vectors_are_those_of_each_sentence_alone(folders, kind, row_tokens, monkeypatch):
     monkeypatch.setattr(batching, "ROW_TOKENS", row_tokens)
-    monkeypatch.setattr(batching, "PASS_TOKENS", 200)
+    monkeypatch.setattr(batching, "CACHED_TOKENS", 200)
     batch = sentences(30, 37, 0)
     whole = AutoModel.from_pretrained(folders[kind]).eval()
     pad_id = whole.config.pad_token_id

@@ -269,27 +269,29 @@ class Batch(NamedTuple):
 
 
 def finetune_batches():
-    """One batch a run, or ``units_per_job`` runs of an encoder: seed by seed, all its layers.
+    """One batch a run, or up to ``units_per_job`` runs of an encoder: all layers of some seeds, or some of one seed.
 
-    Snapshots go layer by layer, because mostly their last one alone is asked for.
+    Of a snapshot mostly the last layer alone is asked for, so its runs stay single.
     """
     run = "{task}/{recipe}/{encoder}/layer{layer}/seed{seed}"
-    if config["units_per_job"] == 1:
+    size, seeds = config["units_per_job"], config["seeds"]
+    if size == 1:
         yield Batch("finetune", r"[^/]+", run, [f"results/{run}.json"], own_unit)
         return
-    kinds = {key: (encoder["depth"], encoder["step"] is not None) for key, encoder in config["encoders"].items()}
-    for depth, snapshots in sorted(set(kinds.values())):
-        encoders = one_of(key for key, kind in kinds.items() if kind == (depth, snapshots))
-        groups = [[layer] for layer in range(depth + 1)] if snapshots else [range(depth + 1)]
-        runs = [list(product(config["seeds"], layers)) for layers in groups]
-        size = config["units_per_job"]
+    whole = {key: encoder["depth"] for key, encoder in config["encoders"].items() if encoder["step"] is None}
+    snapshots = one_of(key for key in config["encoders"] if key not in whole)
+    yield Batch("finetune", snapshots, run, [f"results/{run}.json"], own_unit)
+    for depth in sorted(set(whole.values())):
+        layers = range(depth + 1)
+        together = max(1, size // len(layers))
+        groups = [seeds[start : start + together] for start in range(0, len(seeds), together)]
+        runs = [[(layer, seed) for seed in group for layer in layers] for group in groups]
         parts = [own[start : start + size] for own in runs for start in range(0, len(own), size)]
-        for number, part in enumerate(parts):
-            units = [(layer, seed) for seed, layer in part]
+        encoders = one_of(key for key, own in whole.items() if own == depth)
+        for number, units in enumerate(parts):
             results = [f"results/{{task}}/{{recipe}}/{{encoder}}/layer{layer}/seed{seed}.json" for layer, seed in units]
             place = f"{{task}}/{{recipe}}/{{encoder}}/batch{number}"
-            name = f"finetune_{'snapshots_' if snapshots else ''}depth{depth}_batch{number}"
-            yield Batch(name, encoders, place, results, lambda _, units=units: units)
+            yield Batch(f"finetune_depth{depth}_batch{number}", encoders, place, results, lambda _, units=units: units)
 
 
 def frozen_settings(wildcards):

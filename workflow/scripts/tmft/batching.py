@@ -15,6 +15,9 @@ ROW_TOKENS = 64
 PASS_TOKENS = 4096
 """Tokens that go through the encoder at once; all of a training batch but for long ones."""
 
+CACHED_TOKENS = 1024
+"""The same on a CPU without a gradient, where a pass costs nothing but its place in the cache."""
+
 PADDED_TOKENS = 256
 """The same where each sentence is padded to the longest of its pass."""
 
@@ -37,13 +40,19 @@ def encode(
     row_tokens = (math.inf if encoder.layer == 0 else ROW_TOKENS) if encoder.packs else 0
     order = np.argsort([-len(sequence) for sequence in sequences], kind="stable")
     tokens = np.cumsum([len(sequences[place]) for place in order])
-    passes = np.flatnonzero(np.diff(tokens // (PASS_TOKENS if encoder.packs else PADDED_TOKENS))) + 1
+    passes = np.flatnonzero(np.diff(tokens // _pass_tokens(encoder.packs, device))) + 1
     with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16"):
         parts = [
             vectors(*pack([sequences[place] for place in part], row_tokens, pad_id, device))
             for part in np.split(order, passes)
         ]
     return torch.cat(parts, dim=-2).index_select(-2, torch.from_numpy(np.argsort(order)).to(device))
+
+
+def _pass_tokens(packs: bool, device: torch.device) -> int:
+    if not packs:
+        return PADDED_TOKENS
+    return CACHED_TOKENS if device.type == "cpu" and not torch.is_grad_enabled() else PASS_TOKENS
 
 
 def pack(
