@@ -5,9 +5,10 @@ tests/build_environments.py builds them and runs every stage in its own.
 
 import ast
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.metadata import packages_distributions
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,30 @@ def test_every_rule_names_an_environment_that_exists(root):
         named = re.findall(r'"\.\./\.\./(envs/\w+\.yaml)"', text)
         assert len(named) == len(re.findall(r"^ *(?:rule|checkpoint)\b", text, re.MULTILINE))
         assert all((root / name).is_file() for name in named)
+
+
+ABSENT = """
+import sys
+
+class Absent:
+    def find_spec(self, name, *_):
+        if name.partition(".")[0] in {absent}:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Absent())
+import {modules}
+"""
+
+
+def test_rules_are_read_with_nothing_but_snakemake(root):
+    """Where each stage has an environment of its own, the one that reads the rules need not have their packages."""
+    own = {re.match(r"[\w.-]+", requirement)[0].lower() for requirement in requires("snakemake")}
+    others = {name.lower() for path in (root / "envs").glob("*.yaml") for name in pins(path.stem)} - own
+    absent = {name for name, owners in packages_distributions().items() if {one.lower() for one in owners} & others}
+    assert {"pandas", "torch", "pyarrow"} <= absent
+    texts = [path.read_text() for path in (root / "workflow/rules").glob("*.smk")]
+    modules = {name for text in texts for name in re.findall(r"^from (tmft[\w.]*) import", text, re.MULTILINE)}
+    program = ABSENT.format(absent=absent, modules=", ".join(sorted(modules)))
+    scripts = root / "workflow/scripts"
+    run = subprocess.run([sys.executable, "-c", program], cwd=scripts, text=True, stderr=subprocess.PIPE)
+    assert run.returncode == 0, run.stderr

@@ -4,7 +4,7 @@ from functools import partial
 
 from tmft.config import Run
 from tmft.hours import EVALUATION
-from tmft.status import Work
+from tmft.work import Work
 
 SHOWN = [*config["figures"], *config["tables"]]
 

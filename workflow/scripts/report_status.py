@@ -7,7 +7,8 @@ from tmft.progress import console
 
 with job(snakemake):
     from tmft.files import write_csv, write_text
-    from tmft.status import Survey, Work, remarks, tabulate, to_markdown, to_text
+    from tmft.status import Survey, remarks, tabulate, to_markdown, to_text
+    from tmft.work import Work
 
     params = snakemake.params
     survey = Survey([Work(**work) for work in params.works], Path("logs"), Path(params.calibration))

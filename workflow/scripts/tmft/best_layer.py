@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import pandas as pd
-
-from tmft.layer_tables import rank_layers
+if TYPE_CHECKING:
+    import pandas as pd
 
 STRIDE = 4  # a short run trains on every fourth training pair
 BUDGET = 0.34  # the largest share of the sweep's training that a search may take, if short pairs are as long as others
@@ -39,13 +38,15 @@ def plan(layers: int, seeds: Sequence[int]) -> list[Round]:
     return rounds
 
 
-def survivors(competition: Round, summary: pd.DataFrame, metric: str, keep: int) -> list[int]:
+def survivors(competition: Round, summary: "pd.DataFrame", metric: str, keep: int) -> list[int]:
     """The ``keep`` layers with the highest mean of a validation metric in a round, best first.
 
     ``summary`` is that of ``tmft.tables`` over the round's runs. Test scores play no part; layers without a score do
     not survive. Deep layers need more training than a short run gives, so that one never drops the last layer: it takes
     the last place, if there is more than one.
     """
+    from tmft.layer_tables import rank_layers
+
     ranked = rank_layers(summary, metric)["layer"].tolist()
     last = competition.layers - 1
     if competition.short and keep > 1 and last in ranked[keep:]:

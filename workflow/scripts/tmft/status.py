@@ -15,30 +15,9 @@ from tmft.hours import EVALUATION, Load, Timing, estimate
 from tmft.pulse import files_under_way
 from tmft.results import read_records
 from tmft.tokens import SIDES
+from tmft.work import Work
 
 LENGTH = 16.0  # tokens in a sentence of a task or corpus that is not tokenised yet
-
-
-@dataclass(frozen=True)
-class Work:
-    """A run that the experiment needs, and what decides its result and its length.
-
-    ``file`` is its result; ``code`` is None for a pre-training or an adaptation. It trains encoders of some ``widths``
-    (None where unknown), cut after some ``layers``, each on as many ``sentences`` (None where unknown; evaluated ones
-    count by EVALUATION); ``tokens`` is the file of these where it is a task's. The runs with the results ``followers``
-    start from its ``weights``.
-    """
-
-    file: str
-    settings: dict[str, Any]
-    code: str | None
-    encoder: str
-    widths: list[int | None]
-    layers: list[int]
-    sentences: float | None
-    tokens: str | None
-    weights: list[str]
-    followers: list[str]
 
 
 @dataclass(frozen=True)
