@@ -22,10 +22,10 @@ from tmft.memory import peak_mb, reset_peak
 from tmft.pulse import SILENCE, files_under_way
 from tmft.results import FORMAT
 from tmft.status import Survey, remarks, tabulate, to_text
-from tmft.work import Work
 from tmft.status import to_markdown as status_document
 from tmft.tokens import TokenPairs, Tokens
 from tmft.training import evaluate_layers, finetune
+from tmft.work import Work
 
 CPU = torch.device("cpu")
 TRAINING = {
