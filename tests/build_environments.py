@@ -24,7 +24,6 @@ from tmft.files import read_json
 
 EXPERIMENT = """
 device: cpu
-units_per_job: 3
 seeds: [0]
 encoders:
   discriminator: {pretraining: electra, part: discriminator}
