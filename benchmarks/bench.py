@@ -32,6 +32,7 @@ THREADS = 2
 FEW = {"validation": 2, "test": 2}  # so few that an epoch is hardly anything but training
 LAYER_WEIGHTS = 12 * 768**2  # of matrices in a layer of BERT's base size
 PEAK_STEPS = 4
+LABELS = {"layer": "layer", "batch": "pairs a batch", "length": "tokens a sentence", "pairs": "training pairs"}
 TABLE = """\
 # Benchmarks
 
@@ -168,7 +169,9 @@ def growth() -> Figure:
             for value in values
         ]
         place.plot(list(values), np.array(seconds) / steps, "o-")
-        place.set(xlabel=name, ylabel="seconds an epoch" if name == "pairs" else "seconds a step", ylim=(0, None))
+        place.set(
+            xlabel=LABELS[name], ylabel="seconds an epoch" if name == "pairs" else "seconds a step", ylim=(0, None)
+        )
     return figure
 
 
