@@ -119,7 +119,7 @@ def test_every_stage_runs_in_its_own_environment(run: Run, tmp_path: Path) -> No
     with serving(StandIn(lambda text, target: text[::-1])) as deepl:
         run(tmp_path, "all", *ON_DEMAND, DEEPL_SERVER_URL=deepl.url, DEEPL_AUTH_KEY="key")
     run(tmp_path, "hours_left")
-    assert scripts_run(tmp_path) == {script for _, script in STAGES} - REAL_SCRIPTS - UNTIMED
+    assert {script for _, script in STAGES} - REAL_SCRIPTS - UNTIMED <= scripts_run(tmp_path)
     results = [path for path in tmp_path.glob("results/scenes/**/*.json")]
     pinned = {name: version for name, version in pins("train").items() if name in ("torch", "transformers", "scipy")}
     for path in results:
