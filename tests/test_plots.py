@@ -114,3 +114,16 @@ def test_baseline_is_a_labelled_grey_line(tables):
     assert "all positive" in [text.get_text() for text in figure.legends[0].get_texts()]
     without = draw_layer_curve(*layer_curve_points(*tables, LINES), "Title", "y")
     assert len(without.axes[0].lines) == len(figure.axes[0].lines) - 1
+
+
+def test_a_layer_without_any_score_is_on_the_axis():
+    points = pd.DataFrame({"line": "encoder", "layer": [0, 4, 6], "baseline": [20.0] * 3, "mean": [None, 50.0, 60.0]})
+    points = points.assign(sd=float("nan"), n=[0, 1, 1], collapsed=[1, 0, 0]).astype({"mean": float})
+    figure = draw_layer_curve(points, pd.DataFrame(columns=["line", "layer", "seed", "value"]), "title", "score", "all")
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    (note,) = (text for text in axes.texts if text.get_text() == "1 collapsed")
+    low, high = axes.get_xlim()
+    assert low < 0 < high
+    box, place = note.get_window_extent(), axes.get_window_extent()
+    assert place.y0 <= box.y0 and box.y1 <= place.y1

@@ -71,16 +71,19 @@ def draw_line(axes: Axes, points: pd.DataFrame, single: pd.DataFrame, x: str, la
         axes.scatter(single[x], single["value"], color=colour, s=16, alpha=0.6, linewidths=0, zorder=3)
     collapsed = points[points["collapsed"] > 0]
     for at, point in zip(collapsed[x], collapsed.itertuples(), strict=True):
-        height = point.mean if point.n else axes.get_ylim()[0]
+        place, offset = ((at, point.mean), 6) if point.n else ((at, 0), 2)
         axes.annotate(
             f"{point.collapsed} collapsed",
-            (at, height),
-            xytext=(0, 6),
+            place,
+            xycoords="data" if point.n else axes.get_xaxis_transform(),  # at the foot where there is no mean
+            xytext=(0, offset),
             textcoords="offset points",
             ha="center",
             fontsize="x-small",
             color=colour,
         )
+        axes.update_datalim([place], updatey=False)
+    axes.autoscale_view()
 
 
 def band_note(points: pd.DataFrame) -> str | None:
