@@ -66,3 +66,10 @@ def test_another_content_of_the_encoder_is_seen(own_task, root, tmp_path):
     tiny_encoder("roberta", folder / "encoder", layers=1, hidden_size=64)
     run = snakemake(folder, "-n", "--cores", "1", *SHORT, RESULT, root=root)
     assert re.search(r"^fetch_encoder +1$", run.stdout, re.MULTILINE), run.stdout
+
+
+def test_a_model_card_names_the_pairs_of_ones_own(own_task, root):
+    target = "results/export/pairs/tmft/mine/layer1"
+    run = snakemake(own_task, "--cores", "1", *SHORT, target, root=root)
+    assert run.returncode == 0, run.stdout
+    assert "own pairs (pairs.csv)" in (own_task / target / "README.md").read_text()

@@ -2,7 +2,6 @@ import re
 import sys
 from dataclasses import asdict, astuple
 from functools import cache
-from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -488,8 +487,8 @@ def data_origin(task):
             return original | {"data": f"{original['data']}, translated into {translation['target']} by DeepL"}
         case {"scenes": _}:
             return {"data": "the synthetic language of scenes", "licence": "none needed, the sentences are generated"}
-        case {"csv": file}:
-            return {"data": f"own pairs ({Path(file).name})", "licence": "that of these pairs, not known here"}
+        case {"csv": {"path": path}}:
+            return {"data": f"own pairs ({Path(path).name})", "licence": "that of these pairs, not known here"}
 
 
 def cost_tables(name):

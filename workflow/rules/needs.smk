@@ -1,6 +1,7 @@
 # What the figures and tables need of runs: their results, what these start from, and how large each run is.
 import json
 from functools import partial
+from itertools import product
 
 from tmft.config import Run
 from tmft.hours import EVALUATION

@@ -10,8 +10,8 @@ class Work:
 
     ``file`` is its result; ``code`` is None for a pre-training or an adaptation. It trains encoders of some ``widths``
     (None where unknown), cut after some ``layers``, each on as many ``sentences`` (None where unknown; evaluated ones
-    count by EVALUATION); ``tokens`` is the file of these where it is a task's. The runs with the results ``followers``
-    start from its ``weights``.
+    count by ``tmft.hours.EVALUATION``); ``tokens`` is the file of these where it is a task's. The runs with the results
+    ``followers`` start from its ``weights``.
     """
 
     file: str
