@@ -19,6 +19,7 @@ from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedMode
 from transformers.modeling_outputs import BaseModelOutput
 from transformers.utils import logging
 
+from tmft.dropout import use_fast_dropout
 from tmft.errors import InputError
 
 
@@ -102,6 +103,7 @@ class TruncatedEncoder(nn.Module):
         if layer == 0:
             model.set_submodule(FAMILIES[model.config.model_type].encoder, nn.Identity())
             model.config.num_hidden_layers = 0
+        use_fast_dropout(model)
         self.model = model
         self.layer = layer
         self.hidden_size: int = model.config.hidden_size
