@@ -6,13 +6,12 @@ import pytest
 import yaml
 
 from authors import authors_records, authors_runs
-from tmft.best_layer import STRIDE, Round, closest_layer, layer_before_fall, plan, survivors
+from tmft.best_layer import Round, closest_layer, layer_before_fall, plan, survivors
 from tmft.best_layer_report import regret_markdown, regret_rows, round_record
 from tmft.config import load
 from tmft.layer_tables import best_layers
 from tmft.results import FORMAT
 from tmft.tables import summarise
-from tmft.tokens import TokenPairs, Tokens, thinned
 
 BASE = ["bert-base", "electra-base-discriminator", "electra-base-generator"]
 
@@ -20,12 +19,13 @@ BASE = ["bert-base", "electra-base-discriminator", "electra-base-generator"]
 @pytest.mark.parametrize("seeds", [2, 3, 5, 10])
 @pytest.mark.parametrize("layers", [7, 9, 13, 25])
 def test_a_search_costs_at_most_35_percent_of_the_sweep(layers, seeds):
-    runs, left = set(), layers
-    for competition in plan(layers, range(seeds)):
+    screening, *rounds = plan(layers, range(seeds))
+    runs, left = set(), max(screening.layers // 2, 1)
+    for competition in rounds:
         assert competition.layers <= left
-        runs |= {(layer, seed, competition.short) for layer in range(competition.layers) for seed in competition.seeds}
+        runs |= {(layer, seed) for layer in range(competition.layers) for seed in competition.seeds}
         left = max(competition.layers // 2, 1)
-    assert sum(1 / STRIDE if short else 1 for _, _, short in runs) <= 0.35 * layers * seeds
+    assert 1 + len(runs) <= 0.35 * layers * seeds
 
 
 @pytest.mark.parametrize("layers", [2, 3, 4, 7, 13])
@@ -33,7 +33,7 @@ def test_a_search_costs_at_most_35_percent_of_the_sweep(layers, seeds):
 def test_a_search_starts_with_all_layers_and_ends_with_the_full_protocol(layers, seeds):
     first, *_, last = plan(layers, seeds)
     assert first == (layers, seeds[:1], True)
-    assert last.seeds == seeds and not last.short and last.layers >= 1
+    assert last.seeds == seeds and not last.shared and last.layers >= 1
 
 
 def record(layer: int, seed: int, validation: float | None, test: float = 0.0, tokens: int = 100) -> dict:
@@ -56,21 +56,6 @@ def test_survivors_are_the_best_on_validation_of_those_that_did_not_collapse():
     found = round_record(records, Round(4, (0,), False), "spearman", 2)
     assert found["kept"] == [1, 3]
     assert [one["layer"] for one in found["scores"]] == [1, 3, 0]
-
-
-@pytest.mark.parametrize(
-    ("short", "keep", "last", "kept"),
-    [
-        (True, 2, 0.1, [1, 3]),
-        (True, 3, 0.7, [3, 1, 2]),
-        (True, 1, 0.1, [1]),
-        (True, 2, None, [1, 2]),
-        (False, 2, 0.1, [1, 2]),
-    ],
-)
-def test_a_short_run_does_not_drop_the_last_layer(short, keep, last, kept):
-    records = [record(layer, 0, score) for layer, score in enumerate([0.4, 0.6, 0.5, last])]
-    assert round_record(records, Round(4, (0,), short), "spearman", keep)["kept"] == kept
 
 
 def test_a_layer_with_a_collapsed_seed_comes_last():
@@ -103,16 +88,6 @@ def test_layers_that_similarities_single_out():
     assert closest_layer(similarities) == 1 and layer_before_fall(similarities) == 1
 
 
-def test_thinned_tokens_keep_every_fourth_training_pair():
-    sides = tuple([np.array([side, number]) for number in range(6)] for side in (0, 1))
-    pairs = TokenPairs([f"p{number}" for number in range(6)], sides, np.arange(6))
-    tokens = Tokens({"train": pairs, "test": pairs}, pad_id=0, max_length=9, truncated=1)
-    train = thinned(tokens, 4).splits["train"]
-    assert train.pair_ids == ["p0", "p4"] and train.labels.tolist() == [0, 4] and len(train) == 2
-    assert [[sequence.tolist() for sequence in side] for side in train.sides] == [[[0, 0], [0, 4]], [[1, 0], [1, 4]]]
-    assert thinned(tokens, 4).splits["test"] is pairs
-
-
 @pytest.fixture(scope="module")
 def curves(root, authors_scores) -> dict[tuple[str, str, str], pd.DataFrame]:
     """The runs of each published curve. Where there is no validation the test scores stand in."""
@@ -128,15 +103,15 @@ def curves(root, authors_scores) -> dict[tuple[str, str, str], pd.DataFrame]:
 def replay(runs: pd.DataFrame, seeds: list[int], noise: np.random.Generator | None = None) -> int:
     """The layer that a search chooses from published runs.
 
-    A short run has the score of the full run with its seed, and normal ``noise`` of 2 points.
+    In the shared training a layer has the score of its own run with that seed, and normal ``noise`` of 2 points.
     """
     layers = sorted(runs["layer"].unique())
     rounds = plan(len(layers), seeds)
     for competition, keep in zip(rounds, [*(following.layers for following in rounds[1:]), 1], strict=True):
         own = runs[runs["layer"].isin(layers) & runs["seed"].isin(competition.seeds)]
-        if competition.short and noise is not None:
+        if competition.shared and noise is not None:
             own = own.assign(value=own["value"] + noise.normal(0, 0.02, len(own)))
-        layers = survivors(competition, summarise(own), "spearman", keep)
+        layers = survivors(summarise(own), "spearman", keep)
     return layers[0]
 
 
@@ -163,7 +138,7 @@ def test_replays_of_the_published_runs_choose_as_well_as_the_sweep(curves):
     assert list(layers.values()) == [12, 3, 12]
 
 
-def test_replays_with_noisy_short_runs(curves):
+def test_replays_with_a_noisy_shared_training(curves):
     """The discriminator's curve is flat on validation: six layers lie within a point of the best."""
     noise = np.random.default_rng(0)
     hits = {}
@@ -171,20 +146,3 @@ def test_replays_with_noisy_short_runs(curves):
         runs = curves["stsb-en", "tmft", key]
         hits[key] = sum(within_one_sd(runs, replay(runs, seeds, noise)) for seeds in 4 * rotations(runs))
     assert list(hits.values()) == [20, 18, 20]
-
-
-def test_replays_of_the_miniature_lose_nothing_against_its_sweep(root):
-    """Single runs of 11 encoders at two rates (docs/best_layer.md); their first epoch stands in for short runs."""
-    curves = pd.read_csv(root / "tests/data/miniature_curves.csv").groupby(
-        ["encoder", "batch_size", "rate", "pretraining_seed", "finetuning_rate"]
-    )
-    screening, first, _ = plan(7, [0, 1, 2])
-    regrets = []
-    for _, curve in curves:
-        scores = curve.assign(split="validation", metric="spearman", collapsed=0)
-        left = survivors(screening, scores.assign(mean=scores["epoch_1"]), "spearman", first.layers)
-        finalists = scores[scores["layer"].isin(left)].assign(mean=scores["validation"])
-        (chosen,) = survivors(first, finalists, "spearman", 1)
-        test = curve.set_index("layer")["test"]
-        regrets.append(test[curve.set_index("layer")["validation"].idxmax()] - test[chosen])
-    assert len(regrets) == 22 and max(regrets) <= 0

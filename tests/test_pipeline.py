@@ -438,7 +438,7 @@ def test_mistakes_are_refused_before_any_work(root, tmp_path, target, change, wo
 
 
 def test_search_for_the_best_layer_trains_nothing_twice(experiment, root, tmp_path):
-    """The figure's runs, layers 0 and 2, are there; the search adds its short runs, its comparison layer 1."""
+    """The figure's runs, layers 0 and 2, are there; the search adds one for all layers, its comparison layer 1."""
     folder, _ = experiment
     copied = tmp_path / "copied"
     shutil.copytree(folder, copied)
@@ -456,7 +456,7 @@ def test_search_for_the_best_layer_trains_nothing_twice(experiment, root, tmp_pa
     }
     search = json.loads((copied / "results/best_layer/scenes/discriminator.json").read_text())
     screening = json.loads((copied / "results/screening/scenes/tmft/discriminator.json").read_text())
-    assert [record["data"]["pairs"]["train"] for record in screening] == [15] * 3
+    assert [record["run"]["layer"] for record in screening] == [0, 1, 2]
     validation = [record["metrics"]["validation"]["spearman"] for record in screening]
     assert search["layer"] == search["rounds"][0]["kept"][0] == np.argmax(validation)
     files = copied.glob("results/scenes/tmft/discriminator/layer*/seed*.json")

@@ -4,7 +4,7 @@
 
 rule screen_layers:
     input:
-        unpack(run_inputs("finetune", screened_units)),
+        unpack(run_inputs("finetune", screening_unit)),
     output:
         "results/screening/{task}/{recipe}/{encoder}.json",
     log:
@@ -16,11 +16,11 @@ rule screen_layers:
     threads: config["threads"]["finetune"]
     resources:
         gpu=GPU,
-        mem_mb=growing(8000),
-        runtime=growing(480),
+        mem_mb=lambda wildcards, input, attempt: encoder_memory(input.encoders, attempt),
+        runtime=lambda wildcards, input, attempt: training_time(2 * input.encoders, attempt),
     params:
-        units=screened_units,
-        settings=lambda wildcards: finetune_settings(wildcards) | {"stride": STRIDE},
+        seed=config["seeds"][0],
+        settings=lambda wildcards: finetune_settings(wildcards) | ADAPTIVE,
         code=code("screen_layers"),
     script:
         "../scripts/screen_layers.py"

@@ -1,5 +1,5 @@
 # What a search for the best layer asks for, round by round.
-from tmft.best_layer import STRIDE, plan
+from tmft.best_layer import plan
 from tmft.files import read_json
 
 
@@ -13,9 +13,9 @@ def layers_kept(number, encoder):
     return [*(following.layers for following in search_plan(encoder)[1:]), 1][number]
 
 
-def screened_units(wildcards):
-    """(layer, seed) of the short runs."""
-    return [(layer, config["seeds"][0]) for layer in experiment.layers(wildcards.encoder)]
+def screening_unit(wildcards):
+    """(layer, seed) of the training for all layers: it starts from what the last layer starts from."""
+    return [(experiment.layers(wildcards.encoder)[-1], config["seeds"][0])]
 
 
 def searched_runs(task, encoder, layers=None):
@@ -26,7 +26,7 @@ def searched_runs(task, encoder, layers=None):
 def round_results(task, encoder, number):
     """The result files of a round: the screening, or the sweep's own results of the layers that the last round kept."""
     competition = search_plan(encoder)[number]
-    if competition.short:
+    if competition.shared:
         return [f"results/screening/{task}/{config['best_layer']['recipe']}/{encoder}.json"]
     if config["units_per_job"] > 1:
         raise InputError(

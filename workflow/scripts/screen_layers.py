@@ -1,29 +1,35 @@
-"""Fine-tune an encoder after each of its layers on a part of the training pairs, with one seed."""
+"""Score all layers of an encoder by one training on all their losses together, with one seed."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 from tmft.jobs import job
 
 with job(snakemake):
+    from tmft.adaptive import train_adaptive
     from tmft.devices import choose_device
     from tmft.encoder import TruncatedEncoder, count_parameters, read_config
     from tmft.files import write_json
     from tmft.results import Provenance, record
-    from tmft.tokens import read_tokens, thinned
-    from tmft.training import finetune
+    from tmft.resuming import Checkpoint
+    from tmft.tokens import read_tokens
 
-    settings, tokens_file = snakemake.params.settings, Path(snakemake.input.tokens)
+    settings, seed = snakemake.params.settings, snakemake.params.seed
+    folder, tokens_file = Path(snakemake.input.encoders[0]), Path(snakemake.input.tokens)
     device = choose_device(
         snakemake.config["device"], snakemake.threads, snakemake.config["gpu_slots"], settings["precision"]
     )
-    tokens = thinned(read_tokens(tokens_file), settings["stride"])
-    records = []
-    for (layer, seed), path in zip(snakemake.params.units, snakemake.input.encoders, strict=True):
-        folder = Path(path)
-        provenance = Provenance.of(folder, tokens_file, settings, snakemake.params.code)
-        encoder = TruncatedEncoder.load(folder, layer, random_seed=seed if settings["start"] == "random" else None)
-        outcome = finetune(encoder, tokens, settings, seed, device)
-        run = {key: snakemake.wildcards[key] for key in ("task", "recipe", "encoder")} | {"layer": layer, "seed": seed}
-        parameters = count_parameters(read_config(folder), layer)._asdict()
-        records.append(record(run, outcome, parameters, tokens, provenance, device))
+    tokens = read_tokens(tokens_file)
+    provenance = Provenance.of(folder, tokens_file, settings, snakemake.params.code)
+    config = read_config(folder)
+    random_seed = seed if settings["start"] == "random" else None
+    encoder = TruncatedEncoder.load(folder, config.num_hidden_layers, random_seed)
+    identity = asdict(provenance) | {"device": device.type}
+    checkpoint = Checkpoint(Path(snakemake.output[0]), identity, snakemake.config["checkpoint_minutes"]["finetune"])
+    run = {key: snakemake.wildcards[key] for key in ("task", "recipe", "encoder")} | {"seed": seed}
+    records = [
+        record(run | {"layer": layer}, outcome, count_parameters(config, layer)._asdict(), tokens, provenance, device)
+        for layer, outcome in enumerate(train_adaptive(encoder, tokens, settings, seed, device, checkpoint))
+    ]
     write_json(Path(snakemake.output[0]), records)
+    checkpoint.remove()

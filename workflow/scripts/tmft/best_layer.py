@@ -7,51 +7,45 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     import pandas as pd
 
-STRIDE = 4  # a short run trains on every fourth training pair
-BUDGET = 0.34  # the largest share of the sweep's training that a search may take, if short pairs are as long as others
+BUDGET = 0.34  # the largest share of the sweep's training tokens that a search may take
 
 
 class Round(NamedTuple):
     """A round of a search: so many layers compete, each by the mean over these seeds of its validation scores.
 
-    A ``short`` round has runs of its own on every ``STRIDE``-th training pair; the others take the sweep's own runs.
+    A ``shared`` round has one training for all layers (``tmft.adaptive``); the others take the sweep's own runs.
     """
 
     layers: int
     seeds: tuple[int, ...]
-    short: bool
+    shared: bool
 
 
 def plan(layers: int, seeds: Sequence[int]) -> list[Round]:
     """The rounds of a search among so many layers where the sweep would run all of these seeds at each.
 
-    All layers run short with the first seed; then at most half of them in full with that seed, and at most half of
-    those with all seeds. The halves shrink until the search costs at most ``BUDGET`` of the sweep. In an encoder of two
-    layers (three with layer 0) or fewer one layer alone, run with all seeds, costs more.
+    All layers share a training with the first seed, which takes the tokens of one run; then at most half of them run
+    alone with that seed, and at most half of those with all seeds. The halves shrink until the search costs at most
+    ``BUDGET`` of the sweep. In an encoder of two layers (three with layer 0) or fewer one layer's runs alone cost more.
     """
     first = (seeds[0],)
     for kept in range(layers // 2, 0, -1):
         finalists = max(kept // 2, 1)
         rounds = [Round(layers, first, True), Round(kept, first, False), Round(finalists, tuple(seeds), False)]
-        if layers / STRIDE + kept + finalists * (len(seeds) - 1) <= BUDGET * layers * len(seeds):
+        if 1 + kept + finalists * (len(seeds) - 1) <= BUDGET * layers * len(seeds):
             break
     return rounds
 
 
-def survivors(competition: Round, summary: "pd.DataFrame", metric: str, keep: int) -> list[int]:
+def survivors(summary: "pd.DataFrame", metric: str, keep: int) -> list[int]:
     """The ``keep`` layers with the highest mean of a validation metric in a round, best first.
 
     ``summary`` is that of ``tmft.tables`` over the round's runs. Test scores play no part; layers without a score do
-    not survive. Deep layers need more training than a short run gives, so that one never drops the last layer: it takes
-    the last place, if there is more than one.
+    not survive.
     """
     from tmft.layer_tables import rank_layers
 
-    ranked = rank_layers(summary, metric)["layer"].tolist()
-    last = competition.layers - 1
-    if competition.short and keep > 1 and last in ranked[keep:]:
-        return [*ranked[: keep - 1], last]
-    return ranked[:keep]
+    return rank_layers(summary, metric)["layer"].tolist()[:keep]
 
 
 def closest_layer(similarities: Sequence[dict[str, Any]]) -> int:

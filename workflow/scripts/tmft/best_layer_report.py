@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from tmft.best_layer import STRIDE, Round, survivors
+from tmft.best_layer import Round, survivors
 from tmft.layer_tables import best_layers, rank_layers
 from tmft.tables import METRIC_NAMES, RUN, summarise, tabulate_runs
 
@@ -24,10 +24,10 @@ def round_record(records: Sequence[dict[str, Any]], competition: Round, metric: 
     columns = ["layer", "mean", "sd", "n", "collapsed"]
     scores = rank_layers(summary, metric)[columns].astype(object)
     return {
-        "short": competition.short,
+        "shared": competition.shared,
         "seeds": list(competition.seeds),
         "scores": scores.where(scores.notna(), None).to_dict("records"),
-        "kept": survivors(competition, summary, metric, keep),
+        "kept": survivors(summary, metric, keep),
     }
 
 
@@ -41,7 +41,8 @@ def search_record(
 ) -> dict[str, Any]:
     """The layer that the last round kept, its scores, the evidence and the cost.
 
-    ``screening`` are the short runs and ``results`` the full ones; the sweep has ``sweep_runs`` of the latter.
+    ``screening`` are the layers of the shared training and ``results`` the runs of single layers; the sweep has
+    ``sweep_runs`` of the latter.
     ``proposals`` are the layers that other methods name; they do not enter the search.
     """
     (layer,) = rounds[-1]["kept"]
@@ -57,7 +58,7 @@ def search_record(
         "rounds": list(rounds),
         "proposals": proposals,
         "cost": {
-            "runs": {"short": len(screening), "full": len(results), "sweep": sweep_runs},
+            "runs": {"single": len(results), "sweep": sweep_runs},
             "training_tokens": tokens,
             "sweep_training_tokens": sweep,
             "share": tokens / sweep,
@@ -77,13 +78,13 @@ def search_markdown(record: dict[str, Any], labels: dict[str, str]) -> str:
         "validation; no other layer's test score was looked at.",
         "",
         f"Cost: {cost['training_tokens']:,} training tokens, {cost['share']:.1%} of the whole sweep's "
-        f"{cost['sweep_training_tokens']:,} ({cost['runs']['short']} short and {cost['runs']['full']} full runs, not "
-        f"{cost['runs']['sweep']} full ones); {cost['seconds']:.0f} seconds.",
+        f"{cost['sweep_training_tokens']:,} (one training for all layers and {cost['runs']['single']} of single "
+        f"layers, not {cost['runs']['sweep']}); {cost['seconds']:.0f} seconds.",
     ]
     for number, one in enumerate(record["rounds"], 1):
-        pairs = f"every {STRIDE}th training pair" if one["short"] else "the full protocol"
+        kind = "one training for all layers" if one["shared"] else "the full protocol"
         seeds = ", ".join(map(str, one["seeds"]))
-        lines += ["", f"## Round {number}: {pairs}, seed{'s' * (len(one['seeds']) > 1)} {seeds}", ""]
+        lines += ["", f"## Round {number}: {kind}, seed{'s' * (len(one['seeds']) > 1)} {seeds}", ""]
         lines += _table(
             ["Layer", f"Validation {metric} x 100", "Collapsed", "Kept"],
             ([s["layer"], _spread(s), s["collapsed"], "yes" * (s["layer"] in one["kept"])] for s in one["scores"]),

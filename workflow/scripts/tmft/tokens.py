@@ -1,6 +1,6 @@
 """Tokenised pairs: a task's table in the ids of one encoder's tokenizer."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,11 +71,3 @@ def read_tokens(path: Path) -> Tokens:
         sides = tuple([sequence.values.to_numpy() for sequence in rows[side]] for side in SIDES)
         splits[name] = TokenPairs(rows["pair_id"].to_pylist(), sides, rows["label"].to_numpy())
     return Tokens(splits, notes["pad_id"], notes["max_length"], notes["truncated"])
-
-
-def thinned(tokens: Tokens, stride: int) -> Tokens:
-    """The same tokens with every ``stride``-th training pair only, the first among them."""
-    train = tokens.splits["train"]
-    first, second = (side[::stride] for side in train.sides)
-    pairs = TokenPairs(train.pair_ids[::stride], (first, second), train.labels[::stride])
-    return replace(tokens, splits=tokens.splits | {"train": pairs})
