@@ -20,6 +20,7 @@ from torch.utils.data import SequentialSampler
 from transformers import AutoModel, get_linear_schedule_with_warmup
 
 from tmft.encoder import TruncatedEncoder
+from tmft.memory import keep_freed_memory
 from tmft.tokens import TokenPairs, Tokens
 from tmft.training import EVALUATED, evaluate, finetune, make_objective
 
@@ -79,6 +80,7 @@ class Pipeline:
     """This repository."""
 
     def __init__(self, folder: Path, layer: int, data: Data, device: torch.device, precision: str) -> None:
+        keep_freed_memory()
         self.encoder, self.tokens = TruncatedEncoder.load(folder, layer).to(device), data.tokens
         self.device, self.precision = device, precision
 

@@ -18,7 +18,7 @@ from tmft.costs import pretraining_costs, run_costs, sum_costs, to_markdown
 from tmft.encoder import TruncatedEncoder
 from tmft.errors import InputError
 from tmft.hours import Load, Timing, estimate
-from tmft.memory import peak_mb, reset_peak
+from tmft.memory import LIBC, peak_mb, reset_peak
 from tmft.pulse import SILENCE, files_under_way
 from tmft.results import FORMAT
 from tmft.status import Survey, remarks, tabulate, to_text
@@ -91,6 +91,34 @@ def test_peak_memory_is_of_one_run():
     reset_peak(CPU)
     assert during - before == pytest.approx(200, abs=20)
     assert peak_mb(CPU) < before + 20
+
+
+KEPT = """\
+import re
+import torch
+from pathlib import Path
+from tmft.memory import keep_freed_memory, reset_peak
+
+def mb(name):
+    return int(re.search(name + r":\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) / 1e3
+
+keep_freed_memory()
+before = mb("VmRSS")
+torch.ones(50_000_000)
+kept = mb("VmRSS")
+reset_peak(torch.device("cpu"))
+print(kept - before, mb("VmHWM") - before)
+"""
+
+
+@pytest.mark.skipif(not hasattr(LIBC, "mallopt"), reason="not the C library whose settings these are")
+def test_freed_memory_is_kept_until_the_next_run(root):
+    """200 MB stay with the process that freed them, and do not count as the next run's."""
+    run = subprocess.run(
+        [sys.executable, "-c", KEPT], cwd=root / "workflow/scripts", check=True, text=True, capture_output=True
+    )
+    kept, peak = map(float, run.stdout.split())
+    assert kept > 190 and peak < 20
 
 
 def test_the_nearest_timing_is_scaled_by_the_work():

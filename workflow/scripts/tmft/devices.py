@@ -6,17 +6,19 @@ import torch
 
 from tmft.errors import InputError
 from tmft.gpu_slots import take_slot, visible_devices
+from tmft.memory import keep_freed_memory
 
 
 def choose_device(configured: str, threads: int, gpu_slots: int = 1, precision: str = "float32") -> torch.device:
     """The device of the config key ``device``: ``auto`` is a GPU where there is one.
 
     Of several GPUs the process gets one with a free slot of ``gpu_slots``, and waits for it; a scheduler's choice
-    (SLURM) is left alone. Sets torch's CPU threads to the rule's, so that jobs side by side do not fight, and lets a
-    GPU multiply float32 matrices in TF32 where ``precision`` is tf32. Raises InputError where a GPU is asked for and
-    none is there.
+    (SLURM) is left alone. Sets torch's CPU threads to the rule's, so that jobs side by side do not fight, lets the
+    process keep the memory it frees, and lets a GPU multiply float32 matrices in TF32 where ``precision`` is tf32.
+    Raises InputError where a GPU is asked for and none is there.
     """
     torch.set_num_threads(threads)
+    keep_freed_memory()
     if configured == "cpu":
         return torch.device("cpu")
     if "SLURM_JOB_ID" not in os.environ:
