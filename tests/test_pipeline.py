@@ -169,7 +169,10 @@ def rules_to_run(run: subprocess.CompletedProcess) -> set[str]:
     return set(re.findall(r"^(\w+) +\d+$", run.stdout, re.MULTILINE)) - {"total"}
 
 
-def test_results_copied_beside_a_fresh_clone_have_nothing_to_do(clone, tmp_path):
+@pytest.mark.parametrize("with_records", [True, False])
+def test_results_copied_beside_a_fresh_clone_have_nothing_to_do(clone, tmp_path, with_records):
+    if not with_records:
+        shutil.rmtree(clone / "copied/.snakemake")
     snakefile = ("--snakefile", str(clone / "Snakefile"))
     run = snakemake(clone / "copied", FIGURE, "-n", "--cores", "1", *snakefile, root=tmp_path)
     assert "Nothing to be done" in run.stdout
