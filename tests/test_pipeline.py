@@ -451,15 +451,16 @@ def test_search_for_the_best_layer_trains_nothing_twice(experiment, root, tmp_pa
     assert run.returncode == 0, run.stdout
     done = re.findall(r"^Finished jobid: \d+ \(Rule: (\w+)\)$", run.stdout, re.MULTILINE)
     assert {rule: done.count(rule) for rule in done} == {
-        "screen_layers": 1,
+        "screen_layers_depth2": 1,
         "finetune": 2,
         "keep_layers": 3,
         "report_best_layer": 1,
         "compare_best_layers": 1,
     }
     search = json.loads((copied / "results/best_layer/scenes/discriminator.json").read_text())
-    screening = json.loads((copied / "results/screening/scenes/tmft/discriminator.json").read_text())
-    assert [record["run"]["layer"] for record in screening] == [0, 1, 2]
+    shared = copied / "results/screening/scenes/tmft/discriminator"
+    assert len(list(shared.glob("layer*/seed*.json"))) == 3
+    screening = [json.loads((shared / f"layer{layer}/seed0.json").read_text()) for layer in range(3)]
     validation = [record["metrics"]["validation"]["spearman"] for record in screening]
     assert search["layer"] == search["rounds"][0]["kept"][0] == np.argmax(validation)
     files = copied.glob("results/scenes/tmft/discriminator/layer*/seed*.json")
@@ -487,6 +488,12 @@ def test_search_refuses_jobs_of_several_layers(root, tmp_path):
     (tmp_path / "config.yaml").write_text("units_per_job: 3\n" + CONFIG)
     run = snakemake(tmp_path, "results/best_layer/scenes/discriminator.md", "-n", "--cores", "1", root=root)
     assert run.returncode != 0 and "--config units_per_job=1" in run.stdout
+
+
+def test_search_refuses_a_recipe_that_does_not_train_single_layers(root, tmp_path):
+    (tmp_path / "config.yaml").write_text(CONFIG + "best_layer: {recipe: frozen}\n")
+    run = snakemake(tmp_path, "results/best_layer/scenes/discriminator.md", "-n", "--cores", "1", root=root)
+    assert run.returncode != 0 and "best_layer.recipe 'frozen' is of kind frozen" in run.stdout
 
 
 ADAPTIVE = """

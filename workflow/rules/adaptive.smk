@@ -1,23 +1,29 @@
-# One training a seed that serves every layer: as many results as the encoder has layers (docs/best_layer.md).
+# One training a seed that serves every layer: as many results as the encoder has layers. It is a kind of recipe, and the
+# first round of a search for the best layer (docs/best_layer.md), there in place of a recipe's own trainings.
+from itertools import product
+
+SHARED_TRAININGS = [("train_adaptive", "adaptive", "results"), ("screen_layers", "finetune", "results/screening")]
+DEPTHS = {encoder["depth"] for encoder in config["encoders"].values()}
 
 
-for depth in sorted({encoder["depth"] for encoder in config["encoders"].values()}):
-    results = [f"results/{{task}}/{{recipe}}/{{encoder}}/layer{layer}/seed{{seed}}.json" for layer in range(depth + 1)]
+for depth, (made_by, kind, place) in product(sorted(DEPTHS), SHARED_TRAININGS):
+    unit = "{task}/{recipe}/{encoder}"
+    results = [f"{place}/{unit}/layer{layer}/seed{{seed}}.json" for layer in range(depth + 1)]
 
     rule:
         name:
-            f"train_adaptive_depth{depth}"
+            f"{made_by}_depth{depth}"
         input:
-            unpack(run_inputs("adaptive", lambda wildcards: [(None, int(wildcards.seed))])),
+            unpack(run_inputs(kind, lambda wildcards, depth=depth: [(depth, int(wildcards.seed))])),
         output:
             results=results,
             predictions=predictions(results),
         log:
-            "logs/train_adaptive/{task}/{recipe}/{encoder}/seed{seed}.log",
+            f"logs/{made_by}/{unit}/seed{{seed}}.log",
         benchmark:
-            "logs/train_adaptive/{task}/{recipe}/{encoder}/seed{seed}.tsv"
+            f"logs/{made_by}/{unit}/seed{{seed}}.tsv"
         wildcard_constraints:
-            recipe=one_of(recipes_of("adaptive")),
+            recipe=one_of(recipes_of(kind)),
             encoder=one_of(key for key, encoder in config["encoders"].items() if encoder["depth"] == depth),
         conda:
             "../../envs/train.yaml"
@@ -27,7 +33,7 @@ for depth in sorted({encoder["depth"] for encoder in config["encoders"].values()
             mem_mb=lambda wildcards, input, attempt: encoder_memory(input.encoders, attempt),
             runtime=lambda wildcards, input, attempt: training_time(2 * input.encoders, attempt),
         params:
-            settings=lambda wildcards: finetune_settings(wildcards),
+            settings=lambda wildcards: finetune_settings(wildcards) | ADAPTIVE,
             code=code("train_adaptive"),
         script:
             "../scripts/train_adaptive.py"

@@ -2,30 +2,6 @@
 # are known when the round before is over, so each round ends in a checkpoint.
 
 
-rule screen_layers:
-    input:
-        unpack(run_inputs("finetune", screening_unit)),
-    output:
-        "results/screening/{task}/{recipe}/{encoder}.json",
-    log:
-        "logs/screen_layers/{task}/{recipe}/{encoder}.log",
-    benchmark:
-        "logs/screen_layers/{task}/{recipe}/{encoder}.tsv"
-    conda:
-        "../../envs/train.yaml"
-    threads: config["threads"]["finetune"]
-    resources:
-        gpu=GPU,
-        mem_mb=lambda wildcards, input, attempt: encoder_memory(input.encoders, attempt),
-        runtime=lambda wildcards, input, attempt: training_time(2 * input.encoders, attempt),
-    params:
-        seed=config["seeds"][0],
-        settings=lambda wildcards: finetune_settings(wildcards) | ADAPTIVE,
-        code=code("screen_layers"),
-    script:
-        "../scripts/screen_layers.py"
-
-
 checkpoint keep_layers:
     input:
         checked(lambda wildcards: round_results(wildcards.task, wildcards.encoder, int(wildcards.round))),

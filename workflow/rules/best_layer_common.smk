@@ -13,21 +13,21 @@ def layers_kept(number, encoder):
     return [*(following.layers for following in search_plan(encoder)[1:]), 1][number]
 
 
-def screening_unit(wildcards):
-    """(layer, seed) of the training for all layers: it starts from what the last layer starts from."""
-    return [(experiment.layers(wildcards.encoder)[-1], config["seeds"][0])]
-
-
 def searched_runs(task, encoder, layers=None):
     """The runs of the full protocol at these layers; all that the sweep has without them."""
-    return list(experiment.runs(task, [config["best_layer"]["recipe"]], [encoder], layers=layers))
+    recipe = config["best_layer"]["recipe"]
+    kind = experiment.recipe(recipe)["kind"]
+    if kind != "finetune":
+        raise InputError(f"config: best_layer.recipe '{recipe}' is of kind {kind}; name one of kind finetune")
+    return list(experiment.runs(task, [recipe], [encoder], layers=layers))
 
 
 def round_results(task, encoder, number):
     """The result files of a round: the screening, or the sweep's own results of the layers that the last round kept."""
     competition = search_plan(encoder)[number]
     if competition.shared:
-        return [f"results/screening/{task}/{config['best_layer']['recipe']}/{encoder}.json"]
+        own = [result_file(run) for run in searched_runs(task, encoder) if run.seed in competition.seeds]
+        return [f"results/screening/{file.removeprefix('results/')}" for file in own]
     if config["units_per_job"] > 1:
         raise InputError(
             "a search for the best layer fine-tunes single layers, a job with units_per_job "

@@ -305,8 +305,7 @@ def frozen_settings(wildcards):
 
 def finetune_settings(wildcards):
     """What decides the result of a fine-tuning run, beyond its inputs, its layer and its seed."""
-    adaptive = experiment.recipe(wildcards.recipe)["kind"] == "adaptive"
-    return frozen_settings(wildcards) | experiment.training(wildcards.recipe) | (ADAPTIVE if adaptive else {})
+    return frozen_settings(wildcards) | experiment.training(wildcards.recipe)
 
 
 def recipes_of(kind):

@@ -42,8 +42,7 @@ def search_record(
     """The layer that the last round kept, its scores, the evidence and the cost.
 
     ``screening`` are the layers of the shared training and ``results`` the runs of single layers; the sweep has
-    ``sweep_runs`` of the latter.
-    ``proposals`` are the layers that other methods name; they do not enter the search.
+    ``sweep_runs`` of the latter. ``proposals`` are the layers that other methods name; they do not enter the search.
     """
     (layer,) = rounds[-1]["kept"]
     own = _layer_scores(summary_of(results), layer, metric)

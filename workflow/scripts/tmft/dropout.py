@@ -1,6 +1,6 @@
 """Dropout on a CPU from 16 random bits an element; on other devices, and in evaluation, it is torch's own.
 
-torch draws each element's bits from a generator of its own step, one after the other; here a 64-bit draw serves four.
+torch takes a step of its generator for each element, on one thread; here a draw of 64 bits serves four elements.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ CHOICES = 2**16
 def drop(x: Tensor, p: float) -> Tensor:
     """``x`` with each element zero with probability p, rounded to 1/65536, and the others scaled to the same mean.
 
-    The random bits come from torch's global generator. ``p`` is below 1 - 1/131072.
+    ``x`` is of any shape, on the CPU; ``p`` is below 1 - 1/131072. The random bits come from torch's global generator.
     """
     dropped = round(p * CHOICES)
     draws = torch.empty(-(-x.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
@@ -46,8 +46,9 @@ def attention(
 ) -> tuple[Tensor, None]:
     """transformers' scaled dot-product attention, its dropout by ``drop`` where that is faster.
 
-    Queries, keys and values are (rows, heads, tokens, size); the result is (rows, tokens, heads, size). On a CPU torch,
-    too, computes the attention step by step as soon as there is dropout.
+    Queries, keys and values are (rows, heads, tokens, size), the mask (rows, 1, tokens, tokens), False where a token is
+    not attended to; the result is (rows, tokens, heads, size). On a CPU torch, too, computes the attention step by step
+    as soon as there is dropout.
     """
     if not _is_faster(query, dropout):
         return sdpa_attention_forward(
@@ -61,7 +62,7 @@ def attention(
 
 
 def use_fast_dropout(model: PreTrainedModel) -> None:
-    """Let a transformers model drop out by this module."""
+    """Let a transformers model drop out by this module, in place; an attention that is not torch's keeps its own."""
     for name, module in list(model.named_modules()):
         if type(module) is nn.Dropout:
             model.set_submodule(name, Dropout(module.p).train(module.training))
