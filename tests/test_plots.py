@@ -127,3 +127,4 @@ def test_a_layer_without_any_score_is_on_the_axis():
     assert low < 0 < high
     box, place = note.get_window_extent(), axes.get_window_extent()
     assert place.y0 - 1 <= box.y0 and box.y1 <= place.y1
+    assert place.x0 <= box.x0 and box.x1 <= place.x1

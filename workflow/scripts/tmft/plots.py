@@ -71,10 +71,10 @@ def draw_line(axes: Axes, points: pd.DataFrame, single: pd.DataFrame, x: str, la
         axes.scatter(single[x], single["value"], color=colour, s=16, alpha=0.6, linewidths=0, zorder=3)
     collapsed = points[points["collapsed"] > 0]
     for at, point in zip(collapsed[x], collapsed.itertuples(), strict=True):
-        place, offset = ((at, point.mean), 6) if point.n else ((at, 0), 2)
+        anchor, offset = ((at, point.mean), 6) if point.n else ((at, 0), 2)
         axes.annotate(
             f"{point.collapsed} collapsed",
-            place,
+            anchor,
             xycoords="data" if point.n else axes.get_xaxis_transform(),  # at the foot where there is no mean
             xytext=(0, offset),
             textcoords="offset points",
@@ -82,7 +82,9 @@ def draw_line(axes: Axes, points: pd.DataFrame, single: pd.DataFrame, x: str, la
             fontsize="x-small",
             color=colour,
         )
-        axes.update_datalim([place], updatey=False)
+        axes.update_datalim([anchor], updatey=False)
+    if not collapsed["n"].all():
+        axes.margins(x=0.1)  # for the label at the foot of the first or last layer
     axes.autoscale_view()
 
 
