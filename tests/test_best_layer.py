@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from authors import authors_records, authors_runs
-from tmft.best_layer import Round, closest_layer, layer_before_fall, plan, survivors
+from tmft.best_layer import ROUNDS, Plan, closest_layer, layer_before_fall, layers_between, next_layers, plan
 from tmft.best_layer_report import regret_markdown, regret_rows, round_record
 from tmft.config import load
 from tmft.layer_tables import best_layers
@@ -19,21 +21,31 @@ BASE = ["bert-base", "electra-base-discriminator", "electra-base-generator"]
 @pytest.mark.parametrize("seeds", [2, 3, 5, 10])
 @pytest.mark.parametrize("layers", [7, 9, 13, 25])
 def test_a_search_costs_at_most_35_percent_of_the_sweep(layers, seeds):
-    screening, *rounds = plan(layers, range(seeds))
-    runs, left = set(), max(screening.layers // 2, 1)
-    for competition in rounds:
-        assert competition.layers <= left
-        runs |= {(layer, seed) for layer in range(competition.layers) for seed in competition.seeds}
-        left = max(competition.layers // 2, 1)
-    assert 1 + len(runs) <= 0.35 * layers * seeds
+    search = plan(layers, seeds)
+    runs = len(search.grid) + search.between + search.finalists * (seeds - 1)
+    assert runs <= 0.35 * layers * seeds
+    assert search.finalists >= 1 and search.between >= search.finalists
 
 
-@pytest.mark.parametrize("layers", [2, 3, 4, 7, 13])
-@pytest.mark.parametrize("seeds", [(3,), (5, 1, 2)])
-def test_a_search_starts_with_all_layers_and_ends_with_the_full_protocol(layers, seeds):
-    first, *_, last = plan(layers, seeds)
-    assert first == (layers, seeds[:1], True)
-    assert last.seeds == seeds and not last.shared and last.layers >= 1
+@given(st.integers(1, 40), st.integers(1, 10))
+def test_a_grid_has_both_ends_and_no_gap_twice_another(layers, seeds):
+    search = plan(layers, seeds)
+    gaps = np.diff(search.grid)
+    assert {search.grid[0], search.grid[-1]} == {0, layers - 1}
+    assert not len(gaps) or gaps.max() <= gaps.min() + 1
+    assert len(search.grid) + search.between <= layers and search.finalists >= 1
+
+
+def test_plans_of_common_searches():
+    assert plan(13, 5) == Plan((0, 2, 4, 6, 8, 10, 12), 3, 3)
+    assert plan(7, 3) == Plan((0, 2, 4, 6), 1, 1)
+    assert plan(3, 5) == Plan((0, 2), 1, 1)
+
+
+def test_layers_between_are_next_to_the_best():
+    scores = {0: 0.1, 2: 0.5, 4: 0.9, 6: 0.7, 9: 0.6}
+    assert layers_between(scores, 2) == [5, 3]
+    assert layers_between(scores, 9) == [5, 3, 7, 8, 1]
 
 
 def record(layer: int, seed: int, validation: float | None, test: float = 0.0, tokens: int = 100) -> dict:
@@ -50,17 +62,30 @@ def record(layer: int, seed: int, validation: float | None, test: float = 0.0, t
     }
 
 
-def test_survivors_are_the_best_on_validation_of_those_that_did_not_collapse():
-    scores = {0: (0.4, 0.9), 1: (0.6, 0.1), 2: (None, 0.9), 3: (0.5, 0.2)}
+SEARCH = Plan((0, 2, 4, 6), 2, 2)
+
+
+def test_a_grid_names_layers_between_and_takes_a_collapsed_one_as_the_worst():
+    scores = {0: (0.4, 0.9), 2: (0.6, 0.1), 4: (None, 0.9), 6: (0.5, 0.2)}
+    found = round_record("grid", SEARCH, [record(layer, 0, *score) for layer, score in scores.items()], "spearman")
+    assert found["named"] == [1, 3] and found["seeds"] == [0]
+    assert [one["layer"] for one in found["scores"]] == [2, 6, 0]
+
+
+def test_finalists_are_the_best_on_validation_of_those_that_did_not_collapse():
+    scores = {0: (0.4, 0.9), 1: (0.6, 0.1), 2: (None, 0.9), 4: (0.5, 0.2)}
     records = [record(layer, 0, *score) for layer, score in scores.items()]
-    found = round_record(records, Round(4, (0,), False), "spearman", 2)
-    assert found["kept"] == [1, 3]
-    assert [one["layer"] for one in found["scores"]] == [1, 3, 0]
+    assert round_record("between", SEARCH, records, "spearman")["named"] == [1, 4]
 
 
-def test_a_layer_with_a_collapsed_seed_comes_last():
+def test_a_finalist_with_a_collapsed_seed_comes_last():
     records = [record(0, 0, 0.9), record(0, 1, None), record(1, 0, 0.3), record(1, 1, 0.4)]
-    assert round_record(records, plan(2, [0, 1])[-1], "spearman", 2)["kept"] == [1, 0]
+    assert round_record("final", SEARCH, records, "spearman")["named"] == [1]
+
+
+def test_nothing_is_named_where_every_run_collapsed():
+    records = [record(layer, 0, None) for layer in SEARCH.grid]
+    assert all(round_record(name, SEARCH, records, "spearman")["named"] == [] for name in ROUNDS)
 
 
 def test_regret_is_against_the_choice_of_the_sweep():
@@ -100,19 +125,17 @@ def curves(root, authors_scores) -> dict[tuple[str, str, str], pd.DataFrame]:
     return found
 
 
-def replay(runs: pd.DataFrame, seeds: list[int], noise: np.random.Generator | None = None) -> int:
-    """The layer that a search chooses from published runs.
-
-    In the shared training a layer has the score of its own run with that seed, and normal ``noise`` of 2 points.
-    """
+def replay(runs: pd.DataFrame, seeds: list[int]) -> int:
+    """The layer that a search chooses from published runs."""
     layers = sorted(runs["layer"].unique())
-    rounds = plan(len(layers), seeds)
-    for competition, keep in zip(rounds, [*(following.layers for following in rounds[1:]), 1], strict=True):
-        own = runs[runs["layer"].isin(layers) & runs["seed"].isin(competition.seeds)]
-        if competition.shared and noise is not None:
-            own = own.assign(value=own["value"] + noise.normal(0, 0.02, len(own)))
-        layers = survivors(summarise(own), "spearman", keep)
-    return layers[0]
+    search = plan(len(layers), len(seeds))
+    asked = [layers[place] for place in search.grid]
+    search = search._replace(grid=tuple(asked))
+    for name in ROUNDS:
+        own = runs[runs["layer"].isin(asked) & runs["seed"].isin(seeds if name == "final" else seeds[:1])]
+        named = next_layers(name, search, summarise(own), "spearman")
+        asked = asked + named if name == "grid" else named
+    return named[0]
 
 
 def within_one_sd(runs: pd.DataFrame, layer: int) -> bool:
@@ -136,13 +159,3 @@ def test_replays_of_the_published_runs_choose_as_well_as_the_sweep(curves):
     assert len(hits) == 135 and all(hits)
     layers = {key: replay(curves["stsb-en", "tmft", key], [0, 1, 2, 3, 4]) for key in BASE}
     assert list(layers.values()) == [12, 3, 12]
-
-
-def test_replays_with_a_noisy_shared_training(curves):
-    """The discriminator's curve is flat on validation: six layers lie within a point of the best."""
-    noise = np.random.default_rng(0)
-    hits = {}
-    for key in BASE:
-        runs = curves["stsb-en", "tmft", key]
-        hits[key] = sum(within_one_sd(runs, replay(runs, seeds, noise)) for seeds in 4 * rotations(runs))
-    assert list(hits.values()) == [20, 18, 20]

@@ -441,7 +441,7 @@ def test_mistakes_are_refused_before_any_work(root, tmp_path, target, change, wo
 
 
 def test_search_for_the_best_layer_trains_nothing_twice(experiment, root, tmp_path):
-    """The figure's runs, layers 0 and 2, are there; the search adds one for all layers, its comparison layer 1."""
+    """The figure's runs, layers 0 and 2, are there; the search adds one of layer 1, its comparison the other."""
     folder, _ = experiment
     copied = tmp_path / "copied"
     shutil.copytree(folder, copied)
@@ -451,27 +451,24 @@ def test_search_for_the_best_layer_trains_nothing_twice(experiment, root, tmp_pa
     assert run.returncode == 0, run.stdout
     done = re.findall(r"^Finished jobid: \d+ \(Rule: (\w+)\)$", run.stdout, re.MULTILINE)
     assert {rule: done.count(rule) for rule in done} == {
-        "screen_layers_depth2": 1,
         "finetune": 2,
-        "keep_layers": 3,
+        "name_layers": 3,
         "report_best_layer": 1,
         "compare_best_layers": 1,
     }
     search = json.loads((copied / "results/best_layer/scenes/discriminator.json").read_text())
-    shared = copied / "results/screening/scenes/tmft/discriminator"
-    assert len(list(shared.glob("layer*/seed*.json"))) == 3
-    screening = [json.loads((shared / f"layer{layer}/seed0.json").read_text()) for layer in range(3)]
-    validation = [record["metrics"]["validation"]["spearman"] for record in screening]
-    assert search["layer"] == search["rounds"][0]["kept"][0] == np.argmax(validation)
     files = copied.glob("results/scenes/tmft/discriminator/layer*/seed*.json")
     sweep = pd.DataFrame(
         {"tokens": record["cost"]["training_tokens"], **record["run"]}
         | {split: record["metrics"][split]["spearman"] for split in ("validation", "test")}
         for record in (json.loads(file.read_text()) for file in files)
     )
+    first = sweep[sweep["seed"] == 0].set_index("layer")["validation"]
+    assert [set(one["seeds"]) for one in search["rounds"]] == [{0}, {0}, {0, 1}]
+    assert [one["named"] for one in search["rounds"]] == [[1], [first.idxmax()], [first.idxmax()]]
     own = sweep[sweep["layer"] == search["layer"]]
     assert search["test"]["mean"] == pytest.approx(own["test"].mean())
-    tokens = own["tokens"].sum() + sum(record["cost"]["training_tokens"] for record in screening)
+    tokens = sweep[(sweep["seed"] == 0) | (sweep["layer"] == search["layer"])]["tokens"].sum()
     assert search["cost"]["training_tokens"] == tokens
     assert search["cost"]["share"] == pytest.approx(tokens / sweep["tokens"].sum())
     means = sweep.groupby("layer")[["validation", "test"]].mean()

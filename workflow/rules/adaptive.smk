@@ -1,29 +1,23 @@
-# One training a seed that serves every layer: as many results as the encoder has layers. It is a kind of recipe, and the
-# first round of a search for the best layer (docs/best_layer.md), there in place of a recipe's own trainings.
-from itertools import product
-
-SHARED_TRAININGS = [("train_adaptive", "adaptive", "results"), ("screen_layers", "finetune", "results/screening")]
-DEPTHS = {encoder["depth"] for encoder in config["encoders"].values()}
+# One training a seed that serves every layer: as many results as the encoder has layers (docs/best_layer.md).
 
 
-for depth, (made_by, kind, place) in product(sorted(DEPTHS), SHARED_TRAININGS):
-    unit = "{task}/{recipe}/{encoder}"
-    results = [f"{place}/{unit}/layer{layer}/seed{{seed}}.json" for layer in range(depth + 1)]
+for depth in sorted({encoder["depth"] for encoder in config["encoders"].values()}):
+    results = [f"results/{{task}}/{{recipe}}/{{encoder}}/layer{layer}/seed{{seed}}.json" for layer in range(depth + 1)]
 
     rule:
         name:
-            f"{made_by}_depth{depth}"
+            f"train_adaptive_depth{depth}"
         input:
-            unpack(run_inputs(kind, lambda wildcards, depth=depth: [(depth, int(wildcards.seed))])),
+            unpack(run_inputs("adaptive", lambda wildcards, depth=depth: [(depth, int(wildcards.seed))])),
         output:
             results=results,
             predictions=predictions(results),
         log:
-            f"logs/{made_by}/{unit}/seed{{seed}}.log",
+            "logs/train_adaptive/{task}/{recipe}/{encoder}/seed{seed}.log",
         benchmark:
-            f"logs/{made_by}/{unit}/seed{{seed}}.tsv"
+            "logs/train_adaptive/{task}/{recipe}/{encoder}/seed{seed}.tsv"
         wildcard_constraints:
-            recipe=one_of(recipes_of(kind)),
+            recipe=one_of(recipes_of("adaptive")),
             encoder=one_of(key for key, encoder in config["encoders"].items() if encoder["depth"] == depth),
         conda:
             "../../envs/train.yaml"

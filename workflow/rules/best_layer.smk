@@ -2,17 +2,17 @@
 # are known when the round before is over, so each round ends in a checkpoint.
 
 
-checkpoint keep_layers:
+checkpoint name_layers:
     input:
-        checked(lambda wildcards: round_results(wildcards.task, wildcards.encoder, int(wildcards.round))),
+        checked(lambda wildcards: round_results(wildcards.task, wildcards.encoder, wildcards.round)),
     output:
-        "results/best_layer/{task}/{encoder}/round{round}.json",
+        "results/best_layer/{task}/{encoder}/{round}.json",
     log:
-        "logs/keep_layers/{task}/{encoder}/round{round}.log",
+        "logs/name_layers/{task}/{encoder}/{round}.log",
     benchmark:
-        "logs/keep_layers/{task}/{encoder}/round{round}.tsv"
+        "logs/name_layers/{task}/{encoder}/{round}.tsv"
     wildcard_constraints:
-        round=r"\d+",
+        round=one_of(ROUNDS),
     conda:
         "../../envs/analysis.yaml"
     threads: 1
@@ -20,12 +20,11 @@ checkpoint keep_layers:
         mem_mb=growing(1000),
         runtime=growing(10),
     params:
-        competition=lambda wildcards: tuple(search_plan(wildcards.encoder)[int(wildcards.round)]),
-        keep=lambda wildcards: layers_kept(int(wildcards.round), wildcards.encoder),
+        search=lambda wildcards: tuple(search_plan(wildcards.encoder)),
         metric=lambda wildcards: experiment.metrics(wildcards.task)[0],
-        code=code("keep_layers"),
+        code=code("name_layers"),
     script:
-        "../scripts/keep_layers.py"
+        "../scripts/name_layers.py"
 
 
 rule report_best_layer:

@@ -1,16 +1,11 @@
 # What a search for the best layer asks for, round by round.
-from tmft.best_layer import plan
+from tmft.best_layer import ROUNDS, plan
 from tmft.files import read_json
 
 
 def search_plan(encoder):
-    """The rounds of a search."""
-    return plan(len(experiment.layers(encoder)), config["seeds"])
-
-
-def layers_kept(number, encoder):
-    """How many layers a round keeps: those that compete in the next, or the best one."""
-    return [*(following.layers for following in search_plan(encoder)[1:]), 1][number]
+    """What a search runs."""
+    return plan(len(experiment.layers(encoder)), len(config["seeds"]))
 
 
 def searched_runs(task, encoder, layers=None):
@@ -22,30 +17,32 @@ def searched_runs(task, encoder, layers=None):
     return list(experiment.runs(task, [recipe], [encoder], layers=layers))
 
 
-def round_results(task, encoder, number):
-    """The result files of a round: the screening, or the sweep's own results of the layers that the last round kept."""
-    competition = search_plan(encoder)[number]
-    if competition.shared:
-        own = [result_file(run) for run in searched_runs(task, encoder) if run.seed in competition.seeds]
-        return [f"results/screening/{file.removeprefix('results/')}" for file in own]
+def round_results(task, encoder, name):
+    """The result files of a round, all of them the sweep's own."""
     if config["units_per_job"] > 1:
         raise InputError(
             "a search for the best layer fine-tunes single layers, a job with units_per_job "
             f"{config['units_per_job']} several; add --config units_per_job=1"
         )
-    kept = checkpoints.keep_layers.get(task=task, encoder=encoder, round=number - 1).output[0]
-    runs = searched_runs(task, encoder, read_json(Path(kept))["kept"])
-    return [result_file(run) for run in runs if run.seed in competition.seeds]
+    if name == "final":
+        layers, seeds = named_layers(task, encoder, "between"), config["seeds"]
+    else:
+        between = named_layers(task, encoder, "grid") if name == "between" else []
+        layers, seeds = [*search_plan(encoder).grid, *between], config["seeds"][:1]
+    return [result_file(run) for run in searched_runs(task, encoder, layers) if run.seed in seeds]
+
+
+def named_layers(task, encoder, name):
+    """The layers that a round names when it is over."""
+    return read_json(Path(checkpoints.name_layers.get(task=task, encoder=encoder, round=name).output[0]))["named"]
 
 
 def search_files(wildcards):
     """What the report of a search is made from."""
     task, encoder = wildcards.task, wildcards.encoder
-    numbers = range(len(search_plan(encoder)))
-    screening, *results = [round_results(task, encoder, number) for number in numbers]
+    results = [round_results(task, encoder, name) for name in ROUNDS]
     return {
-        "rounds": [f"results/best_layer/{task}/{encoder}/round{number}.json" for number in numbers],
-        "screening": screening,
+        "rounds": [f"results/best_layer/{task}/{encoder}/{name}.json" for name in ROUNDS],
         "results": list(dict.fromkeys(file for files in results for file in files)),
     } | proposal_files(task, encoder)
 

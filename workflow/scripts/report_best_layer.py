@@ -25,8 +25,6 @@ with job(snakemake):
         )
     rounds = [read_json(Path(path)) for path in snakemake.input.rounds]
     found = dict(snakemake.wildcards.items()) | {"recipe": params.recipe}
-    found |= search_record(
-        rounds, records("screening"), records("results"), params.metric, params.sweep_runs, proposals
-    )
+    found |= search_record(rounds, records("results"), params.metric, params.sweep_runs, proposals)
     write_json(Path(snakemake.output.json), found)
     write_text(Path(snakemake.output.markdown), search_markdown(found, params.labels))

@@ -1,51 +1,68 @@
-"""The best layer of an encoder without the whole sweep: successive halving (Jamieson and Talwalkar 2016)."""
+"""The best layer of an encoder without the whole sweep: a seed on a grid of layers, then between, then more seeds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import pandas as pd
 
+ROUNDS = ("grid", "between", "final")
 BUDGET = 0.34  # the largest share of the sweep's training tokens that a search may take
 
 
-class Round(NamedTuple):
-    """A round of a search: so many layers compete, each by the mean over these seeds of its validation scores.
+class Plan(NamedTuple):
+    """What a search runs: a grid of layers, so many layers between, and so many of all these with all seeds."""
 
-    A ``shared`` round has one training for all layers (``tmft.adaptive``); the others take the sweep's own runs.
+    grid: tuple[int, ...]
+    between: int
+    finalists: int
+
+
+def plan(layers: int, seeds: int) -> Plan:
+    """The search among so many layers where the sweep would run so many seeds at each.
+
+    The grid and the layers between run with one seed, the finalists with all. The grid is the densest, every second
+    layer at most, with which a layer between and a finalist still fit into ``BUDGET`` of the sweep; then there are as
+    many finalists as can have a layer between for each, and what is left goes to more layers between. Where no grid
+    fits, as in an encoder of one or two layers, the search has both ends, a layer between and a finalist.
     """
-
-    layers: int
-    seeds: tuple[int, ...]
-    shared: bool
-
-
-def plan(layers: int, seeds: Sequence[int]) -> list[Round]:
-    """The rounds of a search among so many layers where the sweep would run all of these seeds at each.
-
-    All layers share a training with the first seed, which takes the tokens of one run; then at most half of them run
-    alone with that seed, and at most half of those with all seeds. The halves shrink until the search costs at most
-    ``BUDGET`` of the sweep. In an encoder of two layers (three with layer 0) or fewer one layer's runs alone cost more.
-    """
-    first = (seeds[0],)
-    for kept in range(layers // 2, 0, -1):
-        finalists = max(kept // 2, 1)
-        rounds = [Round(layers, first, True), Round(kept, first, False), Round(finalists, tuple(seeds), False)]
-        if 1 + kept + finalists * (len(seeds) - 1) <= BUDGET * layers * len(seeds):
-            break
-    return rounds
+    for intervals in range((layers - 1) // 2, 0, -1):
+        grid = tuple(round(place * (layers - 1) / intervals) for place in range(intervals + 1))
+        left = int(BUDGET * layers * seeds) - len(grid)
+        finalists = left // seeds
+        if finalists >= 1:
+            return Plan(grid, min(left - finalists * (seeds - 1), layers - len(grid)), finalists)
+    ends = tuple(sorted({0, layers - 1}))
+    return Plan(ends, min(1, layers - len(ends)), 1)
 
 
-def survivors(summary: "pd.DataFrame", metric: str, keep: int) -> list[int]:
-    """The ``keep`` layers with the highest mean of a validation metric in a round, best first.
+def next_layers(name: str, search: Plan, summary: "pd.DataFrame", metric: str) -> list[int]:
+    """The layers that a round names, by validation: those to run between the grid's, the finalists, or the best.
 
-    ``summary`` is that of ``tmft.tables`` over the round's runs. Test scores play no part; layers without a score do
-    not survive.
+    ``summary`` is that of ``tmft.tables`` over the round's runs. Test scores play no part. A layer without a score, as
+    all its runs collapsed, is not named; in the grid it counts as the worst.
     """
     from tmft.layer_tables import rank_layers
 
-    return rank_layers(summary, metric)["layer"].tolist()[:keep]
+    ranked = rank_layers(summary, metric).set_index("layer")["mean"]
+    if name == "grid" and len(ranked):
+        return layers_between(dict.fromkeys(search.grid, ranked.min()) | ranked.to_dict(), search.between)
+    return ranked.index.tolist()[: search.finalists if name == "between" else 1]
+
+
+def layers_between(scores: Mapping[int, float], count: int) -> list[int]:
+    """The ``count`` layers without a score that are next to the best with one, most promising first.
+
+    ``scores`` are those of a grid's layers. A layer is as promising as the better of the two that enclose it; of
+    equally promising layers that with the higher score on the line between these two comes first, then the lower one.
+    """
+    promises = {}
+    for below, above in pairwise(sorted(scores)):
+        for layer in range(below + 1, above):
+            line = scores[below] + (scores[above] - scores[below]) * (layer - below) / (above - below)
+            promises[layer] = max(scores[below], scores[above]), line
+    return sorted(promises, key=promises.__getitem__, reverse=True)[:count]
 
 
 def closest_layer(similarities: Sequence[dict[str, Any]]) -> int:

@@ -5,9 +5,12 @@ from typing import Any
 
 import pandas as pd
 
-from tmft.best_layer import Round, survivors
+from tmft.best_layer import Plan, next_layers
 from tmft.layer_tables import best_layers, rank_layers
 from tmft.tables import METRIC_NAMES, RUN, summarise, tabulate_runs
+
+TITLES = {"grid": "a grid of layers", "between": "and layers between", "final": "the finalists"}
+OUTCOMES = {"grid": "Layers to run between", "between": "Finalists", "final": "Best"}
 
 
 def summary_of(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
@@ -15,8 +18,8 @@ def summary_of(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
     return summarise(tabulate_runs(records, [[record["run"][key] for key in RUN] for record in records]))
 
 
-def round_record(records: Sequence[dict[str, Any]], competition: Round, metric: str, keep: int) -> dict[str, Any]:
-    """What a round found: its runs, validation scores by layer, best layer first, and the ``keep`` layers it keeps.
+def round_record(name: str, search: Plan, records: Sequence[dict[str, Any]], metric: str) -> dict[str, Any]:
+    """What a round found: its seeds, validation scores by layer, best layer first, and the layers that it names.
 
     Layers without a score are not listed.
     """
@@ -24,31 +27,29 @@ def round_record(records: Sequence[dict[str, Any]], competition: Round, metric: 
     columns = ["layer", "mean", "sd", "n", "collapsed"]
     scores = rank_layers(summary, metric)[columns].astype(object)
     return {
-        "shared": competition.shared,
-        "seeds": list(competition.seeds),
+        "round": name,
+        "seeds": list(dict.fromkeys(record["run"]["seed"] for record in records)),
         "scores": scores.where(scores.notna(), None).to_dict("records"),
-        "kept": survivors(summary, metric, keep),
+        "named": next_layers(name, search, summary, metric),
     }
 
 
 def search_record(
     rounds: Sequence[dict[str, Any]],
-    screening: Sequence[dict[str, Any]],
     results: Sequence[dict[str, Any]],
     metric: str,
     sweep_runs: int,
     proposals: dict[str, int],
 ) -> dict[str, Any]:
-    """The layer that the last round kept, its scores, the evidence and the cost.
+    """The layer that the last round named, its scores, the evidence and the cost.
 
-    ``screening`` are the layers of the shared training and ``results`` the runs of single layers; the sweep has
-    ``sweep_runs`` of the latter. ``proposals`` are the layers that other methods name; they do not enter the search.
+    ``results`` are the runs of the search; the sweep has ``sweep_runs``. ``proposals`` are the layers that other
+    methods name; they do not enter the search.
     """
-    (layer,) = rounds[-1]["kept"]
+    (layer,) = rounds[-1]["named"]
     own = _layer_scores(summary_of(results), layer, metric)
     sweep = sweep_runs * results[0]["cost"]["training_tokens"]
-    runs = [*screening, *results]
-    tokens = _total(runs, "training_tokens")
+    tokens = _total(results, "training_tokens")
     return {
         "layer": layer,
         "parameters": next(one["parameters"]["published"] for one in results if one["run"]["layer"] == layer),
@@ -57,11 +58,12 @@ def search_record(
         "rounds": list(rounds),
         "proposals": proposals,
         "cost": {
-            "runs": {"single": len(results), "sweep": sweep_runs},
+            "runs": len(results),
+            "sweep_runs": sweep_runs,
             "training_tokens": tokens,
             "sweep_training_tokens": sweep,
             "share": tokens / sweep,
-            "seconds": _total(runs, "seconds"),
+            "seconds": _total(results, "seconds"),
         },
     }
 
@@ -77,17 +79,18 @@ def search_markdown(record: dict[str, Any], labels: dict[str, str]) -> str:
         "validation; no other layer's test score was looked at.",
         "",
         f"Cost: {cost['training_tokens']:,} training tokens, {cost['share']:.1%} of the whole sweep's "
-        f"{cost['sweep_training_tokens']:,} (one training for all layers and {cost['runs']['single']} of single "
-        f"layers, not {cost['runs']['sweep']}); {cost['seconds']:.0f} seconds.",
+        f"{cost['sweep_training_tokens']:,} ({cost['runs']} runs, not {cost['sweep_runs']}); "
+        f"{cost['seconds']:.0f} seconds.",
     ]
     for number, one in enumerate(record["rounds"], 1):
-        kind = "one training for all layers" if one["shared"] else "the full protocol"
         seeds = ", ".join(map(str, one["seeds"]))
-        lines += ["", f"## Round {number}: {kind}, seed{'s' * (len(one['seeds']) > 1)} {seeds}", ""]
+        named = ", ".join(map(str, one["named"])) or "none"
+        lines += ["", f"## Round {number}: {TITLES[one['round']]}, seed{'s' * (len(one['seeds']) > 1)} {seeds}", ""]
         lines += _table(
-            ["Layer", f"Validation {metric} x 100", "Collapsed", "Kept"],
-            ([s["layer"], _spread(s), s["collapsed"], "yes" * (s["layer"] in one["kept"])] for s in one["scores"]),
+            ["Layer", f"Validation {metric} x 100", "Collapsed"],
+            ([scores["layer"], _spread(scores), scores["collapsed"]] for scores in one["scores"]),
         )
+        lines += ["", f"{OUTCOMES[one['round']]}: {named}."]
     if record["proposals"]:
         lines += ["", "## Proposals without training", ""]
         lines += _table(["Method", "Layer"], record["proposals"].items())
