@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from authors import authors_records, authors_runs
-from tmft.best_layer import ROUNDS, Plan, closest_layer, layer_before_fall, layers_between, next_layers, plan
-from tmft.best_layer_report import regret_markdown, regret_rows, round_record
+from tmft.best_layer import ROUNDS, Plan, closest_layer, layer_before_fall, layers_between, plan
+from tmft.best_layer_report import regret_markdown, regret_rows, replay, round_record
 from tmft.config import load
 from tmft.layer_tables import best_layers
 from tmft.results import FORMAT
@@ -93,18 +93,30 @@ def test_regret_is_against_the_choice_of_the_sweep():
     tests = {0: (0.50, 0.52), 1: (0.60, 0.64), 2: (0.70, 0.70)}
     validation = {0: 0.5, 1: 0.8, 2: 0.7}
     sweep = [record(layer, seed, validation[layer], tests[layer][seed]) for layer in tests for seed in (0, 1)]
-    search = {"layer": 1, "metric": "spearman", "cost": {"share": 0.3}, "proposals": {"frozen curve": 0}}
+    search = {
+        "layer": 1,
+        "metric": "spearman",
+        "rounds": [{"seeds": [0]}, {"seeds": [0]}, {"seeds": [0, 1]}],
+        "cost": {"share": 0.3},
+        "proposals": {"frozen curve": 0},
+    }
     rows = regret_rows(search, sweep)
     assert [(row["method"], row["layer"], row["within"]) for row in rows] == [
         ("whole sweep", 1, True),
         ("search", 1, True),
+        ("search, seed 1 first", 1, True),
         ("frozen curve", 0, False),
         ("last layer", 2, True),
     ]
-    np.testing.assert_allclose([row["regret"] for row in rows], [0, 0, 11, -8], atol=1e-9)
-    np.testing.assert_allclose([row["share"] for row in rows], [1, 0.3, 1 / 3, 1 / 3])
+    np.testing.assert_allclose([row["regret"] for row in rows], [0, 0, 0, 11, -8], atol=1e-9)
+    np.testing.assert_allclose([row["share"] for row in rows], [1, 0.3, 0.3, 1 / 3, 1 / 3])
     text = regret_markdown(rows, "spearman", {"task": "STS", "recipe": "TMFT", "encoder": "BERT"})
     assert "| frozen curve | 0 | 51.00 ± 1.41 (2 seeds) | 11.00 | no | 33.3% |" in text
+    collapsed = [one if one["run"]["layer"] < 2 else record(2, one["run"]["seed"], None) for one in sweep]
+    rows = regret_rows(search, collapsed)
+    assert rows[-1]["regret"] is None and rows[-1]["within"] is None
+    text = regret_markdown(rows, "spearman", {"task": "STS", "recipe": "TMFT", "encoder": "BERT"})
+    assert "| last layer | 2 | collapsed | - | - | 33.3% |" in text
 
 
 def test_layers_that_similarities_single_out():
@@ -125,19 +137,6 @@ def curves(root, authors_scores) -> dict[tuple[str, str, str], pd.DataFrame]:
     return found
 
 
-def replay(runs: pd.DataFrame, seeds: list[int]) -> int:
-    """The layer that a search chooses from published runs."""
-    layers = sorted(runs["layer"].unique())
-    search = plan(len(layers), len(seeds))
-    asked = [layers[place] for place in search.grid]
-    search = search._replace(grid=tuple(asked))
-    for name in ROUNDS:
-        own = runs[runs["layer"].isin(asked) & runs["seed"].isin(seeds if name == "final" else seeds[:1])]
-        named = next_layers(name, search, summarise(own), "spearman")
-        asked = asked + named if name == "grid" else named
-    return named[0]
-
-
 def within_one_sd(runs: pd.DataFrame, layer: int) -> bool:
     """Whether the layer's test score is at most one standard deviation below that of the sweep's choice."""
     summary = summarise(runs)
@@ -155,7 +154,9 @@ def rotations(runs: pd.DataFrame) -> list[list[int]]:
 def test_replays_of_the_published_runs_choose_as_well_as_the_sweep(curves):
     """Whatever seed comes first; the three base encoders by validation, the others by the test scores themselves."""
     assert len(curves) == 27
-    hits = [within_one_sd(runs, replay(runs, seeds)) for runs in curves.values() for seeds in rotations(runs)]
+    hits = [
+        within_one_sd(runs, replay(runs, seeds, "spearman")) for runs in curves.values() for seeds in rotations(runs)
+    ]
     assert len(hits) == 135 and all(hits)
-    layers = {key: replay(curves["stsb-en", "tmft", key], [0, 1, 2, 3, 4]) for key in BASE}
+    layers = {key: replay(curves["stsb-en", "tmft", key], [0, 1, 2, 3, 4], "spearman") for key in BASE}
     assert list(layers.values()) == [12, 3, 12]

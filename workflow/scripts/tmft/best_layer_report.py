@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from tmft.best_layer import Plan, next_layers
+from tmft.best_layer import ROUNDS, Plan, next_layers, plan
 from tmft.layer_tables import best_layers, rank_layers
 from tmft.tables import METRIC_NAMES, RUN, summarise, tabulate_runs
 
@@ -15,7 +15,11 @@ OUTCOMES = {"grid": "Layers to run between", "between": "Finalists", "final": "B
 
 def summary_of(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """The summary of ``tmft.tables`` over all of these results."""
-    return summarise(tabulate_runs(records, [[record["run"][key] for key in RUN] for record in records]))
+    return summarise(_runs(records))
+
+
+def _runs(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    return tabulate_runs(records, [[record["run"][key] for key in RUN] for record in records])
 
 
 def round_record(name: str, search: Plan, records: Sequence[dict[str, Any]], metric: str) -> dict[str, Any]:
@@ -98,27 +102,47 @@ def search_markdown(record: dict[str, Any], labels: dict[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def replay(runs: pd.DataFrame, seeds: Sequence[int], metric: str) -> int | None:
+    """The layer that a search chooses whose runs are these, the whole sweep's, with the seeds in this order.
+
+    ``runs`` are those of one encoder, by ``tmft.tables.tabulate_runs``. None if all runs of a round collapsed.
+    """
+    search = plan(runs["layer"].nunique(), len(seeds))
+    layers = list(search.grid)
+    for name in ROUNDS:
+        own = runs[runs["layer"].isin(layers) & runs["seed"].isin(seeds if name == "final" else seeds[:1])]
+        named = next_layers(name, search, summarise(own), metric)
+        layers = [*layers, *named] if name == "grid" else named
+    return next(iter(layers), None)
+
+
 def regret_rows(search: dict[str, Any], sweep: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """What each way to a layer loses on test against the whole sweep: method, layer, test, sd, regret, within, share.
 
-    Regret is the test mean at the sweep's choice (by validation) less that at the method's layer, times 100; it is
-    negative where the method was lucky. ``within`` says whether it is at most the sample standard deviation at the
-    sweep's choice, None with one seed. ``share`` is the part of the sweep's training tokens that the method takes until
-    its layer has been through the full protocol.
+    The search is also replayed with each of the other seeds first. Regret is the test mean at the sweep's choice (by
+    validation) less that at the method's layer, times 100; it is negative where the method was lucky, and
+    None where all runs at its layer collapsed. ``within`` says whether it is at most the sample standard deviation at
+    the sweep's choice, None with one seed. ``share`` is the part of the sweep's training tokens that the method takes
+    until its layer has been through the full protocol.
     """
-    metric = search["metric"]
-    summary = summary_of(sweep)
+    metric, share, seeds = search["metric"], search["cost"]["share"], search["rounds"][-1]["seeds"]
+    runs = _runs(sweep)
+    summary = summarise(runs)
     chosen = int(best_layers(summary, metric)["layer"].iloc[0])
     last = int(summary["layer"].max())
     alone = 1 / (last + 1)
-    methods = {"whole sweep": (chosen, 1.0), "search": (search["layer"], search["cost"]["share"])}
+    methods = {"whole sweep": (chosen, 1.0), "search": (search["layer"], share)}
+    for place, seed in enumerate(seeds[1:], 1):
+        layer = replay(runs, seeds[place:] + seeds[:place], metric)
+        if layer is not None:
+            methods[f"search, seed {seed} first"] = (layer, share)
     methods |= {name: (layer, alone) for name, layer in search["proposals"].items()} | {"last layer": (last, alone)}
     best = _layer_scores(summary, chosen, metric)["test"]
     rows = []
     for method, (layer, share) in methods.items():
         test = _layer_scores(summary, layer, metric)["test"]
-        regret = 100 * (best["mean"] - test["mean"])
-        within = None if best["sd"] is None else bool(regret <= 100 * best["sd"])
+        regret = None if test["mean"] is None else 100 * (best["mean"] - test["mean"])
+        within = None if regret is None or best["sd"] is None else bool(regret <= 100 * best["sd"])
         rows.append({"method": method, "layer": layer, **test, "regret": regret, "within": within, "share": share})
     return rows
 
@@ -141,7 +165,7 @@ def regret_markdown(rows: Sequence[dict[str, Any]], metric: str, labels: dict[st
                 one["method"],
                 one["layer"],
                 _spread(one),
-                f"{one['regret']:.2f}",
+                "-" if one["regret"] is None else f"{one['regret']:.2f}",
                 verdicts[one["within"]],
                 f"{one['share']:.1%}",
             ]
@@ -163,6 +187,8 @@ def _total(records: Iterable[dict[str, Any]], cost: str) -> Any:
 
 
 def _spread(scores: dict[str, Any]) -> str:
+    if scores["mean"] is None:
+        return "collapsed"
     spread = "" if scores["sd"] is None else f" ± {100 * scores['sd']:.2f}"
     return f"{100 * scores['mean']:.2f}{spread} ({scores['n']} seed{'s' * (scores['n'] > 1)})"
 
