@@ -9,8 +9,8 @@ from tmft.best_layer import ROUNDS, Plan, next_layers, plan
 from tmft.layer_tables import best_layers, rank_layers
 from tmft.tables import METRIC_NAMES, RUN, summarise, tabulate_runs
 
-TITLES = {"grid": "a grid of layers", "between": "and layers between", "final": "the finalists"}
-OUTCOMES = {"grid": "Layers to run between", "between": "Finalists", "final": "Best"}
+TITLES = {"grid": "a grid of layers", "between": "the grid and layers between", "final": "the finalists"}
+OUTCOMES = {"grid": "Layers between to run next", "between": "Finalists", "final": "Best"}
 
 
 def summary_of(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
