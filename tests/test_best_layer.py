@@ -13,7 +13,7 @@ from tmft.best_layer_report import regret_markdown, regret_rows, replay, round_r
 from tmft.config import load
 from tmft.layer_tables import best_layers
 from tmft.results import FORMAT
-from tmft.tables import summarise
+from tmft.tables import RUN, summarise, tabulate_runs
 
 BASE = ["bert-base", "electra-base-discriminator", "electra-base-generator"]
 
@@ -135,6 +135,13 @@ def curves(root, authors_scores) -> dict[tuple[str, str, str], pd.DataFrame]:
         stand_in = own.assign(split="validation") if set(own["split"]) == {"test"} else own[:0]
         found[key] = pd.concat([own, stand_in])
     return found
+
+
+def test_a_replay_ends_where_the_first_seed_collapsed_everywhere():
+    scores = [record(layer, seed, None if seed == 0 else 0.1 * layer) for layer in range(3) for seed in (0, 1)]
+    runs = tabulate_runs(scores, [[one["run"][key] for key in RUN] for one in scores])
+    assert replay(runs, [0, 1], "spearman") is None
+    assert replay(runs, [1, 0], "spearman") == 2
 
 
 def within_one_sd(runs: pd.DataFrame, layer: int) -> bool:

@@ -1,5 +1,5 @@
 # What a search for the best layer asks for, round by round.
-from tmft.best_layer import ROUNDS, plan
+from tmft.best_layer import ROUNDS, competitors, plan
 from tmft.files import read_json
 
 
@@ -24,11 +24,9 @@ def round_results(task, encoder, name):
             "a search for the best layer fine-tunes single layers, a job with units_per_job "
             f"{config['units_per_job']} several; add --config units_per_job=1"
         )
-    if name == "final":
-        layers, seeds = named_layers(task, encoder, "between"), config["seeds"]
-    else:
-        between = named_layers(task, encoder, "grid") if name == "between" else []
-        layers, seeds = [*search_plan(encoder).grid, *between], config["seeds"][:1]
+    before = dict(zip(ROUNDS[1:], ROUNDS)).get(name)
+    named = named_layers(task, encoder, before) if before else []
+    layers, seeds = competitors(name, search_plan(encoder), named, config["seeds"])
     return [result_file(run) for run in searched_runs(task, encoder, layers) if run.seed in seeds]
 
 

@@ -37,6 +37,13 @@ def plan(layers: int, seeds: int) -> Plan:
     return Plan(ends, min(1, layers - len(ends)), 1)
 
 
+def competitors(name: str, search: Plan, named: Sequence[int], seeds: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The layers and seeds whose runs a round compares; ``named`` are the layers that the round before named."""
+    if name == "final":
+        return list(named), list(seeds)
+    return [*search.grid, *named], list(seeds[:1])
+
+
 def next_layers(name: str, search: Plan, summary: "pd.DataFrame", metric: str) -> list[int]:
     """The layers that a round names, by validation: those to run between the grid's, the finalists, or the best.
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from tmft.best_layer import ROUNDS, Plan, next_layers, plan
+from tmft.best_layer import ROUNDS, Plan, competitors, next_layers, plan
 from tmft.layer_tables import best_layers, rank_layers
 from tmft.tables import METRIC_NAMES, RUN, summarise, tabulate_runs
 
@@ -108,12 +108,14 @@ def replay(runs: pd.DataFrame, seeds: Sequence[int], metric: str) -> int | None:
     ``runs`` are those of one encoder, by ``tmft.tables.tabulate_runs``. None if all runs of a round collapsed.
     """
     search = plan(runs["layer"].nunique(), len(seeds))
-    layers = list(search.grid)
+    named: list[int] = []
     for name in ROUNDS:
-        own = runs[runs["layer"].isin(layers) & runs["seed"].isin(seeds if name == "final" else seeds[:1])]
+        layers, drawn = competitors(name, search, named, seeds)
+        if not layers:
+            return None
+        own = runs[runs["layer"].isin(layers) & runs["seed"].isin(drawn)]
         named = next_layers(name, search, summarise(own), metric)
-        layers = [*layers, *named] if name == "grid" else named
-    return next(iter(layers), None)
+    return named[0]
 
 
 def regret_rows(search: dict[str, Any], sweep: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
