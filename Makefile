@@ -38,7 +38,7 @@ test-faults: $(VENV)/test
 	$(BIN)/python -m pytest tests/faults
 
 test-environments: $(VENV)/test
-	$(BIN)/python -m pytest --capture=no tests/build_environments.py
+	$(BIN)/python -m pytest --capture=no tests/workflow/build_environments.py
 
 lint: $(VENV)/test
 	$(BIN)/ruff check

@@ -19,10 +19,10 @@ from transformers.utils import logging
 from contenders import BATCH, CONTENDERS, SETTINGS, Authors, Data, Pipeline, SentenceTransformers
 from measure import PRODUCT_FLOPS, child, in_turn, machine, multiply, ratio
 from tmft.datasets.pairs import read_pairs
-from tmft.encoder import TruncatedEncoder
-from tmft.files import read_json
-from tmft.tokens import TokenPairs, Tokens, read_tokens
-from tmft.training import finetune
+from tmft.datasets.tokens import TokenPairs, Tokens, read_tokens
+from tmft.encoders.truncation import TruncatedEncoder
+from tmft.runtime.files import read_json
+from tmft.training.loop import finetune
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples/minilm"

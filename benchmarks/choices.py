@@ -15,9 +15,9 @@ from torch.profiler import profile
 from bench import CPU, FEW, MINILM, stsb
 from contenders import BATCH, SETTINGS, Pipeline
 from measure import in_turn
-from tmft import batching
-from tmft.encoder import TruncatedEncoder
-from tmft.training import finetune
+from tmft.encoders import packing as batching
+from tmft.encoders.truncation import TruncatedEncoder
+from tmft.training.loop import finetune
 
 STEPS = 4
 SHOWN = 8

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import torch
 import torch.nn.functional as F
-from datasets import Dataset
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 from sentence_transformers.base.sampler import DefaultBatchSampler
 from sentence_transformers.sentence_transformer.evaluation import EmbeddingSimilarityEvaluator
@@ -19,10 +18,11 @@ from torch import Tensor, nn
 from torch.utils.data import SequentialSampler
 from transformers import AutoModel, get_linear_schedule_with_warmup
 
-from tmft.encoder import TruncatedEncoder
-from tmft.memory import keep_freed_memory
-from tmft.tokens import TokenPairs, Tokens
-from tmft.training import EVALUATED, evaluate, finetune, make_objective
+from datasets import Dataset
+from tmft.datasets.tokens import TokenPairs, Tokens
+from tmft.encoders.truncation import TruncatedEncoder
+from tmft.runtime.memory import keep_freed_memory
+from tmft.training.loop import EVALUATED, evaluate, finetune, make_objective
 
 BATCH = 32
 SETTINGS = {

@@ -13,9 +13,9 @@ from torch import nn
 
 from choices import Chunked
 from contenders import SETTINGS
-from tmft.encoder import TruncatedEncoder
-from tmft.tokens import Tokens, read_tokens
-from tmft.training import finetune
+from tmft.datasets.tokens import Tokens, read_tokens
+from tmft.encoders.truncation import TruncatedEncoder
+from tmft.training.loop import finetune
 
 DEMO = Path(__file__).parents[1] / "demo/data"
 SEEDS = range(10)

@@ -12,13 +12,13 @@ from statistics import median
 
 import pandas as pd
 import torch
+from tiny import tiny_tokenizer
 from transformers import AutoModel, BertConfig, DebertaV2Config, ElectraConfig, PreTrainedConfig
 
 from contenders import BATCH, CONTENDERS, Data, Pipeline
 from measure import in_turn
-from tiny import tiny_tokenizer
-from tmft.devices import choose_device
-from tmft.tokens import read_tokens, write_tokens
+from tmft.datasets.tokens import read_tokens, write_tokens
+from tmft.runtime.devices import choose_device
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 SIZES: dict[str, PreTrainedConfig] = {

@@ -12,7 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-
 from pipeline_runs import comparable, kill_group, start, wait_for
 
 CONFIG = """

@@ -19,9 +19,9 @@ import pandas as pd
 import psutil
 import pytest
 import yaml
-
 from test_pipeline import CONFIG, FIGURE, experiment, without_cost  # noqa: F401
-from tmft.results import predictions_file
+
+from tmft.results.records import predictions_file
 
 CLUSTER = os.environ.get("TMFT_TEST_SLURM")
 TARGET = "results/scenes/tmft/discriminator/layer2/seed1.json"

@@ -1,6 +1,6 @@
 # What a search for the best layer asks for, round by round.
-from tmft.best_layer import ROUNDS, competitors, plan
-from tmft.files import read_json
+from tmft.results.best_layer import ROUNDS, competitors, plan
+from tmft.runtime.files import read_json
 
 
 def search_plan(encoder):

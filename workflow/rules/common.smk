@@ -12,14 +12,14 @@ from snakemake.logging import logger
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 
-from tmft.code import code_hash
-from tmft.config import ADAPTIVE, START_SEED, load
-from tmft.deepl_access import auth_key
-from tmft.errors import InputError
-from tmft.files import read_json
+from tmft.experiment.code_hash import code_hash
+from tmft.experiment.configuration import ADAPTIVE, START_SEED, load
+from tmft.translation.languages import auth_key
+from tmft.runtime.errors import InputError
+from tmft.runtime.files import read_json
 from tmft.pretraining.snapshots import snapshot_folder
-from tmft.resources import DAY, FINETUNING_SENTENCES, folder_mb, memory_mb, minutes, pretraining_mb
-from tmft.results import predictions_file, read_records
+from tmft.experiment.resources import DAY, FINETUNING_SENTENCES, folder_mb, memory_mb, minutes, pretraining_mb
+from tmft.results.records import predictions_file, read_records
 
 
 wildcard_constraints:

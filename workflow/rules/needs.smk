@@ -3,9 +3,9 @@ import json
 from functools import partial
 from itertools import product
 
-from tmft.config import Run
-from tmft.hours import EVALUATION
-from tmft.work import Work
+from tmft.experiment.configuration import Run
+from tmft.results.hours import EVALUATION
+from tmft.experiment.work import Work
 
 SHOWN = [*config["figures"], *config["tables"]]
 

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.devices import choose_device
-    from tmft.files import file_sha256, write_json
     from tmft.pretraining.adaptation import adapt
-    from tmft.results import encoder_origin, environment
-    from tmft.resuming import Checkpoint
+    from tmft.results.records import encoder_origin, environment
+    from tmft.runtime.devices import choose_device
+    from tmft.runtime.files import file_sha256, write_json
+    from tmft.runtime.resuming import Checkpoint
 
     settings, result = snakemake.params.settings, Path(snakemake.output.metrics)
     corpus, folder = Path(snakemake.input.corpus), Path(snakemake.input.encoder)

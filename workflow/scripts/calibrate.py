@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.calibration import calibrate
-    from tmft.devices import choose_device
-    from tmft.files import write_json
-    from tmft.results import environment
+    from tmft.results.records import environment
+    from tmft.runtime.devices import choose_device
+    from tmft.runtime.files import write_json
+    from tmft.training.calibration import calibrate
 
     device = choose_device(snakemake.config["device"], snakemake.threads, snakemake.config["gpu_slots"])
     timings = calibrate(snakemake.params.widths, snakemake.params.training, device)

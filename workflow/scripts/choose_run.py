@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.choice import check_exportable, choose_run
-    from tmft.files import write_json
-    from tmft.results import read_records
-    from tmft.tables import tabulate_runs
+    from tmft.export.choice import check_exportable, choose_run
+    from tmft.results.records import read_records
+    from tmft.results.tables import tabulate_runs
+    from tmft.runtime.files import write_json
 
     records = (record for path in snakemake.input.results for record in read_records(Path(path)))
     choice = choose_run(tabulate_runs(records, snakemake.params.runs), snakemake.params.metric)

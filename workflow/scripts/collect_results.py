@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.files import write_csv
-    from tmft.results import read_records
-    from tmft.tables import summarise, tabulate_runs
+    from tmft.results.records import read_records
+    from tmft.results.tables import summarise, tabulate_runs
+    from tmft.runtime.files import write_csv
 
     records = (record for path in snakemake.input for record in read_records(Path(path)))
     runs = tabulate_runs(records, snakemake.params.runs)

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.best_layer_report import regret_markdown, regret_rows
-    from tmft.files import read_json, write_json, write_text
-    from tmft.results import read_records
+    from tmft.results.best_layer_report import regret_markdown, regret_rows
+    from tmft.results.records import read_records
+    from tmft.runtime.files import read_json, write_json, write_text
 
     search = read_json(Path(snakemake.input.search))
     rows = regret_rows(search, [record for path in snakemake.input.sweep for record in read_records(Path(path))])

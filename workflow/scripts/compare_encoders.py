@@ -3,15 +3,15 @@
 from dataclasses import asdict
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.devices import choose_device
-    from tmft.files import write_json
-    from tmft.representations import finetuned_vectors, untouched_vectors
-    from tmft.results import Provenance, environment
-    from tmft.similarity import compare_layers
-    from tmft.tokens import read_tokens
+    from tmft.datasets.tokens import read_tokens
+    from tmft.results.cka import compare_layers
+    from tmft.results.records import Provenance, environment
+    from tmft.results.representations import finetuned_vectors, untouched_vectors
+    from tmft.runtime.devices import choose_device
+    from tmft.runtime.files import write_json
 
     settings = snakemake.params.settings
     device = choose_device(

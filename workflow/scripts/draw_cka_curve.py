@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.files import read_json, write_csv
-    from tmft.plots import cka_points, draw_cka_curve, save
+    from tmft.figures.style import cka_points, draw_cka_curve, save
+    from tmft.runtime.files import read_json, write_csv
 
     figure = snakemake.params.figure
     layers = {label: read_json(Path(snakemake.input[key]))["layers"] for key, label in figure["curves"].items()}

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
     import pandas as pd
 
-    from tmft.cost_curve import cost_points, draw_cost_curve
-    from tmft.files import write_csv
-    from tmft.plots import metric_label, save
+    from tmft.figures.cost_curve import cost_points, draw_cost_curve
+    from tmft.figures.style import metric_label, save
+    from tmft.runtime.files import write_csv
 
     figure = snakemake.params.figure
     tables = dict(zip(figure["encoders"].values(), map(pd.read_csv, snakemake.input), strict=True))

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.files import write_text
-    from tmft.interactive import layer_curve_page, point_details
-    from tmft.plots import BASELINES, layer_curve_points, metric_label
-    from tmft.tables import read_table
+    from tmft.figures.interactive_curve import layer_curve_page, point_details
+    from tmft.figures.style import BASELINES, layer_curve_points, metric_label
+    from tmft.results.tables import read_table
+    from tmft.runtime.files import write_text
 
     figure = snakemake.params.figure
     metric = figure["metrics"][0]

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.files import write_csv
-    from tmft.plots import BASELINES, draw_layer_curve, layer_curve_points, metric_label, save
-    from tmft.tables import read_table
+    from tmft.figures.style import BASELINES, draw_layer_curve, layer_curve_points, metric_label, save
+    from tmft.results.tables import read_table
+    from tmft.runtime.files import write_csv
 
     figure = snakemake.params.figure
     metric = figure["metrics"][0]

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.method import draw_method
-    from tmft.plots import save
+    from tmft.figures.method import draw_method
+    from tmft.figures.style import save
 
     save(draw_method(snakemake.params.title), Path(snakemake.output.pdf), Path(snakemake.output.png))

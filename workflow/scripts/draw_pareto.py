@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.files import write_csv
-    from tmft.pareto import draw_pareto, pareto_points
-    from tmft.plots import metric_label, save
-    from tmft.tables import read_table
+    from tmft.figures.pareto import draw_pareto, pareto_points
+    from tmft.figures.style import metric_label, save
+    from tmft.results.tables import read_table
+    from tmft.runtime.files import write_csv
 
     figure = snakemake.params.figure
     metric = figure["metrics"][0]

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.efficiency import draw_efficiency, efficiency_points, flops_by_steps
-    from tmft.files import read_json, write_csv
-    from tmft.plots import metric_label, save
-    from tmft.tables import read_table
+    from tmft.figures.pretraining_efficiency import draw_efficiency, efficiency_points, flops_by_steps
+    from tmft.figures.style import metric_label, save
+    from tmft.results.tables import read_table
+    from tmft.runtime.files import read_json, write_csv
 
     figure = snakemake.params.figure
     pretraining = map(read_json, map(Path, snakemake.input.pretraining))

@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
     import pandas as pd
 
     from tmft.datasets.pairs import read_pairs
-    from tmft.files import write_json
-    from tmft.translation import estimate
-    from tmft.translation_cache import Direction, TranslationCache
+    from tmft.runtime.files import write_json
+    from tmft.translation.cache import Direction, TranslationCache
+    from tmft.translation.translate import estimate
 
     pairs = {Path(path).stem: read_pairs(Path(path)) for path in snakemake.input.pairs}
     cache, *_ = [*snakemake.input.cache, ":memory:"]

@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.devices import choose_device
-    from tmft.encoder import TruncatedEncoder, count_parameters, read_config
-    from tmft.files import write_json
-    from tmft.results import Provenance, record, write_predictions
-    from tmft.tokens import read_tokens
-    from tmft.training import evaluate_layers
+    from tmft.datasets.tokens import read_tokens
+    from tmft.encoders.truncation import TruncatedEncoder, count_parameters, read_config
+    from tmft.results.records import Provenance, record, write_predictions
+    from tmft.runtime.devices import choose_device
+    from tmft.runtime.files import write_json
+    from tmft.training.loop import evaluate_layers
 
     settings = snakemake.params.settings
     folder, tokens_file = Path(snakemake.input.encoders[0]), Path(snakemake.input.tokens)

@@ -2,20 +2,25 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
     import torch
 
     from tmft.datasets.pairs import read_pairs
-    from tmft.devices import choose_device
-    from tmft.encoder import TruncatedEncoder
-    from tmft.export import CHECKED_PAIRS, check_sentence_transformer, write_onnx, write_sentence_transformer
-    from tmft.files import atomic_folder, read_json, write_text
-    from tmft.model_card import model_card
-    from tmft.results import read_records
-    from tmft.tokens import read_tokens
-    from tmft.training import encode_pairs
+    from tmft.datasets.tokens import read_tokens
+    from tmft.encoders.truncation import TruncatedEncoder
+    from tmft.export.model_card import model_card
+    from tmft.export.sentence_transformer import (
+        CHECKED_PAIRS,
+        check_sentence_transformer,
+        write_onnx,
+        write_sentence_transformer,
+    )
+    from tmft.results.records import read_records
+    from tmft.runtime.devices import choose_device
+    from tmft.runtime.files import atomic_folder, read_json, write_text
+    from tmft.training.loop import encode_pairs
 
     choice = read_json(Path(snakemake.input.choice))
     (record,) = read_records(Path(snakemake.input.result))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake, online=True):
     import importlib.metadata
@@ -10,7 +10,7 @@ with job(snakemake, online=True):
     from itertools import chain
 
     from tmft.datasets.corpora import distinct, file_sentences, hub_sentences
-    from tmft.files import file_sha256, write_json, write_text
+    from tmft.runtime.files import file_sha256, write_json, write_text
 
     source = snakemake.params.source
     if "hub" in source:

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.files import write_json
-    from tmft.sources import fetch, resolve_mirror
+    from tmft.datasets.downloads import fetch, resolve_mirror
+    from tmft.runtime.files import write_json
 
     target = Path(snakemake.output.file)
     provenance = fetch(

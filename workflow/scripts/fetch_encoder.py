@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake, online=True):
-    from tmft.checkpoints import fetch_encoder
-    from tmft.hub import pinned
+    from tmft.encoders.fetching import fetch_encoder
+    from tmft.encoders.hub import pinned
 
     source = pinned(snakemake.params.source, Path(snakemake.params.revisions))
     fetch_encoder(source, Path(snakemake.output[0]), snakemake.params.depth)

@@ -3,15 +3,15 @@
 from dataclasses import asdict
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.devices import choose_device
-    from tmft.encoder import TruncatedEncoder, count_parameters, read_config
-    from tmft.results import Provenance, make_in_turn, record, write_predictions
-    from tmft.resuming import Checkpoint
-    from tmft.tokens import read_tokens
-    from tmft.training import finetune
+    from tmft.datasets.tokens import read_tokens
+    from tmft.encoders.truncation import TruncatedEncoder, count_parameters, read_config
+    from tmft.results.records import Provenance, make_in_turn, record, write_predictions
+    from tmft.runtime.devices import choose_device
+    from tmft.runtime.resuming import Checkpoint
+    from tmft.training.loop import finetune
 
     settings, tokens_file = snakemake.params.settings, Path(snakemake.input.tokens)
     folders = dict(zip(snakemake.params.units, map(Path, snakemake.input.encoders), strict=True))

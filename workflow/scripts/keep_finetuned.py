@@ -3,18 +3,18 @@
 from dataclasses import asdict
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.checkpoints import load_tokenizer
-    from tmft.devices import choose_device
-    from tmft.encoder import TruncatedEncoder, check_keepable, count_parameters, read_config
-    from tmft.files import write_json
+    from tmft.datasets.tokens import read_tokens
+    from tmft.encoders.fetching import load_tokenizer
+    from tmft.encoders.truncation import TruncatedEncoder, check_keepable, count_parameters, read_config
     from tmft.pretraining.encoders import save
-    from tmft.results import Provenance, record
-    from tmft.resuming import Checkpoint
-    from tmft.tokens import read_tokens
-    from tmft.training import finetune
+    from tmft.results.records import Provenance, record
+    from tmft.runtime.devices import choose_device
+    from tmft.runtime.files import write_json
+    from tmft.runtime.resuming import Checkpoint
+    from tmft.training.loop import finetune
 
     settings = snakemake.params.settings
     folder, tokens_file = Path(snakemake.input.encoders[0]), Path(snakemake.input.tokens)

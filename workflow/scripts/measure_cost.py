@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.cost import BATCH_SIZE, REPEATS, TOKENS, WARM_UP, measure_layers, processor
-    from tmft.devices import choose_device
-    from tmft.files import write_json
-    from tmft.results import encoder_origin, environment
+    from tmft.export.speed import BATCH_SIZE, REPEATS, TOKENS, WARM_UP, measure_layers, processor
+    from tmft.results.records import encoder_origin, environment
+    from tmft.runtime.devices import choose_device
+    from tmft.runtime.files import write_json
 
     folder = Path(snakemake.input[0])
     device = choose_device("cpu", snakemake.threads)

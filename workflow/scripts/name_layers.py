@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from tmft.best_layer import Plan
-from tmft.jobs import job
+from tmft.results.best_layer import Plan
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.best_layer_report import round_record
-    from tmft.errors import InputError
-    from tmft.files import write_json
-    from tmft.results import read_records
+    from tmft.results.best_layer_report import round_record
+    from tmft.results.records import read_records
+    from tmft.runtime.errors import InputError
+    from tmft.runtime.files import write_json
 
     records = [record for path in snakemake.input for record in read_records(Path(path))]
     params = snakemake.params

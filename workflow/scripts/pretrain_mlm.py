@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.devices import choose_device
-    from tmft.files import file_sha256, files_sha256, release, write_json
     from tmft.pretraining.masked_language_modelling import pretrain
-    from tmft.results import environment
-    from tmft.resuming import Checkpoint
+    from tmft.results.records import environment
+    from tmft.runtime.devices import choose_device
+    from tmft.runtime.files import file_sha256, files_sha256, release, write_json
+    from tmft.runtime.resuming import Checkpoint
 
     settings, result = snakemake.params.settings, Path(snakemake.output.metrics)
     corpus, tokenizer = Path(snakemake.input.corpus), Path(snakemake.input.tokenizer)

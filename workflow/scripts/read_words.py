@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
     from tmft.datasets.pairs import check, write_pairs
     from tmft.datasets.words import merge, read_lists, report
-    from tmft.files import write_json
+    from tmft.runtime.files import write_json
 
     source = snakemake.params.source
     rows = read_lists({name: Path(snakemake.input[name]) for name in source["lists"]}, source["lists"])

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.best_layer import closest_layer, layer_before_fall
-    from tmft.best_layer_report import search_markdown, search_record, summary_of
-    from tmft.files import read_json, write_json, write_text
-    from tmft.layer_tables import best_layers
-    from tmft.results import read_records
+    from tmft.results.best_layer import closest_layer, layer_before_fall
+    from tmft.results.best_layer_report import search_markdown, search_record, summary_of
+    from tmft.results.layer_tables import best_layers
+    from tmft.results.records import read_records
+    from tmft.runtime.files import read_json, write_json, write_text
 
     def records(kind: str) -> list[dict]:
         return [record for path in snakemake.input.get(kind, []) for record in read_records(Path(path))]

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
     from tmft.datasets.corpora import report
     from tmft.datasets.pairs import read_pairs
-    from tmft.files import write_json
+    from tmft.runtime.files import write_json
 
     tables = {
         task: read_pairs(Path(path)) for task, path in zip(snakemake.params.tasks, snakemake.input.pairs, strict=True)

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
     from tmft.datasets.pairs import read_pairs, report
-    from tmft.files import write_json
+    from tmft.runtime.files import write_json
 
     write_json(Path(snakemake.output[0]), report(read_pairs(Path(snakemake.input[0]))))

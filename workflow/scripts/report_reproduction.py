@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.files import write_csv, write_text
-    from tmft.reproduction import Ours, compare, to_markdown
-    from tmft.results import read_records
-    from tmft.tables import RUN, summarise, tabulate_runs, version_note
+    from tmft.results.records import read_records
+    from tmft.results.reproduction import Ours, compare, to_markdown
+    from tmft.results.tables import RUN, summarise, tabulate_runs, version_note
+    from tmft.runtime.files import write_csv, write_text
 
     records = [record for path in snakemake.input for record in read_records(Path(path))]
     runs = tabulate_runs(records, [[record["run"][key] for key in RUN] for record in records])

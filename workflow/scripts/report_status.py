@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
-from tmft.progress import console
+from tmft.runtime.job import job
+from tmft.runtime.progress import console
 
 with job(snakemake):
-    from tmft.files import write_csv, write_text
-    from tmft.status import Survey, remarks, tabulate, to_markdown, to_text
-    from tmft.work import Work
+    from tmft.experiment.work import Work
+    from tmft.results.status import Survey, remarks, tabulate, to_markdown, to_text
+    from tmft.runtime.files import write_csv, write_text
 
     params = snakemake.params
     survey = Survey([Work(**work) for work in params.works], Path("logs"), Path(params.calibration))

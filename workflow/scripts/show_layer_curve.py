@@ -4,7 +4,7 @@ import sys
 
 import pandas as pd
 
-from tmft.tables import curve_table
+from tmft.results.tables import curve_table
 
 figure = sys.argv[1]
 print(f"\n{figure}.pdf: test Spearman x 100 by layer, mean ± standard deviation over seeds\n")

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.costs import pretraining_costs, run_costs, sum_costs, to_markdown
-    from tmft.files import write_csv, write_text
+    from tmft.results.costs import pretraining_costs, run_costs, sum_costs, to_markdown
+    from tmft.runtime.files import write_csv, write_text
 
     files = snakemake.params.files
     costs = [run_costs(Path(path)) for path in files["results"]]

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
     from tmft.datasets.overview import overview
-    from tmft.files import read_json, write_csv
+    from tmft.runtime.files import read_json, write_csv
 
     reports = dict(zip(snakemake.params.tasks, map(read_json, map(Path, snakemake.input)), strict=True))
     write_csv(Path(snakemake.output[0]), overview(reports))

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
     from transformers import AutoTokenizer
 
     from tmft.datasets.pairs import read_pairs
-    from tmft.encoder import read_config, usable_length
-    from tmft.tokens import write_tokens
+    from tmft.datasets.tokens import write_tokens
+    from tmft.encoders.truncation import read_config, usable_length
 
     folder = Path(snakemake.input.encoder)
     tokenizer = AutoTokenizer.from_pretrained(folder)

@@ -3,16 +3,16 @@
 from dataclasses import asdict
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.adaptive import train_adaptive
-    from tmft.devices import choose_device
-    from tmft.encoder import TruncatedEncoder, count_parameters, read_config
-    from tmft.files import write_json
-    from tmft.results import Provenance, record, write_predictions
-    from tmft.resuming import Checkpoint
-    from tmft.tokens import read_tokens
+    from tmft.datasets.tokens import read_tokens
+    from tmft.encoders.truncation import TruncatedEncoder, count_parameters, read_config
+    from tmft.results.records import Provenance, record, write_predictions
+    from tmft.runtime.devices import choose_device
+    from tmft.runtime.files import write_json
+    from tmft.runtime.resuming import Checkpoint
+    from tmft.training.adaptive import train_adaptive
 
     settings = snakemake.params.settings
     folder, tokens_file = Path(snakemake.input.encoders[0]), Path(snakemake.input.tokens)

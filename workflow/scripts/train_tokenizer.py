@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
     from tmft.pretraining.vocabulary import train_tokenizer

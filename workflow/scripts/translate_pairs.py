@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
     from tmft.datasets.pairs import check, read_pairs, write_pairs
-    from tmft.files import write_json
-    from tmft.translation import SERVICES, translate_pairs
-    from tmft.translation_cache import Direction, TranslationCache
+    from tmft.runtime.files import write_json
+    from tmft.translation.cache import Direction, TranslationCache
+    from tmft.translation.translate import SERVICES, translate_pairs
 
     settings = snakemake.config["translation"]
     with SERVICES[settings["service"]]():

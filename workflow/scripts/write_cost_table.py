@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.cost_tables import cost_rows, to_markdown
-    from tmft.files import read_json, write_csv, write_text
-    from tmft.results import read_records
-    from tmft.tables import summarise, tabulate_runs
+    from tmft.export.speed_tables import cost_rows, to_markdown
+    from tmft.results.records import read_records
+    from tmft.results.tables import summarise, tabulate_runs
+    from tmft.runtime.files import read_json, write_csv, write_text
 
     records = (record for path in snakemake.input.results for record in read_records(Path(path)))
     summary = summarise(tabulate_runs(records, snakemake.params.runs))

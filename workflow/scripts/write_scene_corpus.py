@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
     from tmft.datasets.pairs import read_pairs
-    from tmft.datasets.relexification import relexify
-    from tmft.datasets.scenes import corpus
-    from tmft.files import write_text
+    from tmft.datasets.scenes.pairs import corpus
+    from tmft.datasets.scenes.relexification import relexify
+    from tmft.runtime.files import write_text
 
     tables = [read_pairs(Path(path)) for path in snakemake.input]
     excluded = {sentence for table in tables for side in ("sentence1", "sentence2") for sentence in table[side]}

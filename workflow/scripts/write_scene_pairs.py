@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
     from tmft.datasets.pairs import check, write_pairs
-    from tmft.datasets.scenes import PAIRS
+    from tmft.datasets.scenes.pairs import PAIRS
 
     scenes = dict(snakemake.params.scenes)
     pairs = PAIRS[scenes.pop("kind")](**scenes)

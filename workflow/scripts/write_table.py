@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from tmft.jobs import job
+from tmft.runtime.job import job
 
 with job(snakemake):
-    from tmft.files import write_csv, write_text
-    from tmft.layer_tables import layer_rows, to_latex, to_markdown
-    from tmft.tables import read_table, version_note
+    from tmft.results.layer_tables import layer_rows, to_latex, to_markdown
+    from tmft.results.tables import read_table, version_note
+    from tmft.runtime.files import write_csv, write_text
 
     table = snakemake.params.table
     rows = layer_rows(read_table(Path(snakemake.input.summary)), table)

@@ -1,1 +1,1 @@
-"""Data sets: each reader yields one table of sentence pairs."""
+"""From pinned downloads or own files to pair tables, text and tokens. Imports runtime and experiment."""

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from datasets import load_dataset
 
+from datasets import load_dataset
 from tmft.datasets.delimited import read_rows, sentences
-from tmft.errors import InputError
+from tmft.runtime.errors import InputError
 
 
 def hub_sentences(collection: dict[str, Any]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from tmft.datasets.pairs import DTYPES, check
-from tmft.errors import InputError
+from tmft.runtime.errors import InputError
 
 QUOTING = {"csv": csv.QUOTE_MINIMAL, "none": csv.QUOTE_NONE}
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from tmft.datasets.delimited import read_delimited
 from tmft.datasets.pairs import SPLITS
-from tmft.errors import InputError
+from tmft.runtime.errors import InputError
 
 NEEDED = ("sentence1", "sentence2", "label")
 ENCODING = "utf-8-sig"  # spreadsheets may put a byte order mark first

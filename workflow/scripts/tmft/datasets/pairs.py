@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from tmft.errors import InputError
-from tmft.files import write_text
+from tmft.runtime.errors import InputError
+from tmft.runtime.files import write_text
 
 SPLITS = ("train", "validation", "test")
 FEW_LABELS = 10

@@ -8,13 +8,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from tmft.checkpoints import load_tokenizer
-from tmft.encoder import TruncatedEncoder, read_config, usable_length
+from tmft.encoders.fetching import load_tokenizer
+from tmft.encoders.truncation import TruncatedEncoder, read_config, usable_length
 from tmft.pretraining import encoders, loop
 from tmft.pretraining.batches import Batch, Batches
 from tmft.pretraining.corpus import tokenise
 from tmft.pretraining.vocabulary import Vocabulary
-from tmft.resuming import Checkpoint
+from tmft.runtime.resuming import Checkpoint
 
 
 def adapt(

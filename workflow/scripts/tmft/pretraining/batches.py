@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor
 
-from tmft.errors import InputError
 from tmft.pretraining.corpus import Corpus
 from tmft.pretraining.masking import mask
 from tmft.pretraining.vocabulary import Vocabulary
+from tmft.runtime.errors import InputError
 
 POOL = 50  # batches whose sentences are sorted by length together
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
-from tmft.errors import InputError
+from tmft.runtime.errors import InputError
 
 CHUNK = 10_000  # sentences tokenised at once
 

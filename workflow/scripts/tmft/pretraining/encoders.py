@@ -7,11 +7,11 @@ import torch.nn.functional as F
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from tmft.errors import InputError
-from tmft.files import atomic_folder, files_sha256, write_json
+from tmft.encoders.weights import save_model
 from tmft.pretraining.batches import Batch
 from tmft.pretraining.vocabulary import Vocabulary
-from tmft.weights import save_model
+from tmft.runtime.errors import InputError
+from tmft.runtime.files import atomic_folder, files_sha256, write_json
 
 
 def architecture(settings: dict[str, Any], vocabulary: Vocabulary) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from tmft.errors import InputError
 from tmft.pretraining.batches import Batch, Batches, derived_seed
 from tmft.pretraining.snapshots import Snapshots
-from tmft.progress import progress
-from tmft.resuming import Checkpoint
+from tmft.runtime.errors import InputError
+from tmft.runtime.progress import progress
+from tmft.runtime.resuming import Checkpoint
 
 POINTS = 20  # of the history
 CHECK = 100  # steps between two looks at the loss: each makes an accelerator wait

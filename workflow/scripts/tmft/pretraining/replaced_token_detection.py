@@ -14,13 +14,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import AutoTokenizer, ElectraConfig, ElectraForMaskedLM, ElectraForPreTraining
 
-from tmft.files import waiting
 from tmft.pretraining import encoders, flops, loop
 from tmft.pretraining.batches import Batch, Batches
 from tmft.pretraining.corpus import tokenise
 from tmft.pretraining.snapshots import Snapshots, snapshot_folder
 from tmft.pretraining.vocabulary import Vocabulary
-from tmft.resuming import Checkpoint
+from tmft.runtime.files import waiting
+from tmft.runtime.resuming import Checkpoint
 
 
 def pretrain(

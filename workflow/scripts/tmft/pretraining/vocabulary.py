@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 from transformers import BertTokenizer, PreTrainedTokenizerBase
 
-from tmft.errors import InputError
-from tmft.files import atomic_folder
 from tmft.pretraining.corpus import sentences
+from tmft.runtime.errors import InputError
+from tmft.runtime.files import atomic_folder
 
 
 def train_tokenizer(corpus: Path, folder: Path, size: int, lower_case: bool, max_length: int) -> None:

@@ -1,0 +1,29 @@
+"""Scores against their formulas."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tmft.training.metrics import correlations, is_constant
+
+
+def ranks(values: np.ndarray) -> np.ndarray:
+    """Mean ranks, written from the definition."""
+    return np.array([(values < value).sum() + ((values == value).sum() + 1) / 2 for value in values])
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 50)), min_size=4, max_size=40))
+def test_correlations_follow_their_formulas(pairs):
+    labels, predictions = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
+    if np.ptp(labels) == 0 or np.ptp(predictions) == 0:
+        return
+    scores = correlations(predictions, labels)
+    np.testing.assert_allclose(scores["pearson"], np.corrcoef(predictions, labels)[0, 1], atol=1e-9)
+    np.testing.assert_allclose(scores["spearman"], np.corrcoef(ranks(predictions), ranks(labels))[0, 1], atol=1e-9)
+    assert {type(score) for score in scores.values()} == {float}
+
+
+def test_rounding_noise_is_constant_and_a_small_spread_is_not():
+    noise = np.random.default_rng(0).standard_normal(100)
+    assert is_constant(0.98 + 1e-7 * noise)
+    assert not is_constant(0.98 + 1e-4 * noise)

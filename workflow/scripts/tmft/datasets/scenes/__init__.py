@@ -1,0 +1,1 @@
+"""The synthetic language of scenes (docs/scenes.md), for the offline miniature."""

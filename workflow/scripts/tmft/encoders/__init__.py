@@ -1,0 +1,1 @@
+"""Pre-trained encoders: fetching, truncation, packing, dropout. Imports datasets and the rooms below it."""

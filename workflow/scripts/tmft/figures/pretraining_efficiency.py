@@ -1,0 +1,56 @@
+"""Score against the compute of pre-training: which objective learns more from as many FLOPs (Clark et al. 2020)."""
+
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter
+
+from tmft.figures.style import add_legend, band_note, draw_line, new_panels
+
+
+def flops_by_steps(metrics: dict[str, Any]) -> dict[int, float]:
+    """The FLOPs of a pre-training up to each of its snapshots and up to its end, from its metrics."""
+    return {point["steps"]: float(point["flops"]) for point in [*metrics["snapshots"], metrics]}
+
+
+def efficiency_points(
+    runs: pd.DataFrame, summary: pd.DataFrame, encoders: list[dict[str, Any]], metrics: dict[str, str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The numbers an efficiency plot draws, times 100, from the tables of ``tmft.results.tables``.
+
+    ``encoders`` has line, encoder, steps and flops of each point, ``metrics`` the metric of each task. Returns the
+    points (task, line, encoder, steps, flops, mean, sd, n, collapsed) and the single runs (task, line, flops, seed,
+    value), both by task in the order of ``encoders``.
+    """
+    places = pd.DataFrame([{"task": task} | encoder for task in metrics for encoder in encoders])
+
+    def select(table: pd.DataFrame) -> pd.DataFrame:
+        chosen = table[(table["split"] == "test") & (table["metric"] == table["task"].map(metrics))]
+        return places.merge(chosen, on=["task", "encoder"], how="left")
+
+    points, single = select(summary), select(runs)
+    points[["mean", "sd"]] *= 100
+    single["value"] *= 100
+    columns = ["task", "line", "encoder", "steps", "flops", "mean", "sd", "n", "collapsed"]
+    return points[columns], single[["task", "line", "flops", "seed", "value"]]
+
+
+def draw_efficiency(points: pd.DataFrame, single: pd.DataFrame, title: str, ylabels: dict[str, str]) -> Figure:
+    """Mean test score against the FLOPs of pre-training, on a log scale: a panel a task, a line a pre-training.
+
+    Bands and dots are as in a layer curve; ``ylabels`` names the score of each task.
+    """
+    figure, panels = new_panels(len(ylabels))
+    lines = list(dict.fromkeys(points["line"]))
+    for axes, (task, ylabel) in zip(panels, ylabels.items(), strict=True):
+        for place, line in enumerate(lines):
+            own, dots = (table[(table["task"] == task) & (table["line"] == line)] for table in (points, single))
+            draw_line(axes, own.sort_values("flops"), dots, "flops", line, place)
+        axes.set(xscale="log", xlabel="FLOPs of pre-training", ylabel=ylabel)
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
+        axes.xaxis.set_major_formatter(LogFormatterSciNotation(labelOnlyBase=False, minor_thresholds=(99, 99)))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    figure.suptitle(title)
+    add_legend(figure, band_note(points))
+    return figure

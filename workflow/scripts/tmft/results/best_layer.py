@@ -1,0 +1,86 @@
+"""The best layer of an encoder without the whole sweep: a seed on a grid of layers, then between, then more seeds."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROUNDS = ("grid", "between", "final")
+BUDGET = 0.34  # the largest share of the sweep's training tokens that a search may take
+
+
+class Plan(NamedTuple):
+    """What a search runs: a grid of layers, so many layers between, and so many of all these with all seeds."""
+
+    grid: tuple[int, ...]
+    between: int
+    finalists: int
+
+
+def plan(layers: int, seeds: int) -> Plan:
+    """The search among so many layers where the sweep would run so many seeds at each.
+
+    The grid and the layers between run with one seed, the finalists with all. The grid is the densest, every second
+    layer at most, with which a layer between and a finalist still fit into ``BUDGET`` of the sweep; then there are as
+    many finalists as can have a layer between for each, and what is left goes to more layers between. Where no grid
+    fits, as in an encoder of one or two layers, the search has both ends, a layer between and a finalist.
+    """
+    for intervals in range((layers - 1) // 2, 0, -1):
+        grid = tuple(round(place * (layers - 1) / intervals) for place in range(intervals + 1))
+        left = int(BUDGET * layers * seeds) - len(grid)
+        finalists = left // seeds
+        if finalists >= 1:
+            return Plan(grid, min(left - finalists * (seeds - 1), layers - len(grid)), finalists)
+    ends = tuple(sorted({0, layers - 1}))
+    return Plan(ends, min(1, layers - len(ends)), 1)
+
+
+def competitors(name: str, search: Plan, named: Sequence[int], seeds: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The layers and seeds whose runs a round compares; ``named`` are the layers that the round before named."""
+    if name == "final":
+        return list(named), list(seeds)
+    return [*search.grid, *named], list(seeds[:1])
+
+
+def next_layers(name: str, search: Plan, summary: "pd.DataFrame", metric: str) -> list[int]:
+    """The layers that a round names, by validation: those to run between the grid's, the finalists, or the best.
+
+    ``summary`` is that of ``tmft.results.tables`` of its runs. Test scores play no part. A layer without score, as
+    all its runs collapsed, is not named; in the grid it counts as the worst.
+    """
+    from tmft.results.layer_tables import rank_layers
+
+    ranked = rank_layers(summary, metric).set_index("layer")["mean"]
+    if name == "grid" and len(ranked):
+        return layers_between(dict.fromkeys(search.grid, ranked.min()) | ranked.to_dict(), search.between)
+    return ranked.index.tolist()[: search.finalists if name == "between" else 1]
+
+
+def layers_between(scores: Mapping[int, float], count: int) -> list[int]:
+    """The ``count`` layers without a score that are next to the best with one, most promising first.
+
+    ``scores`` are those of a grid's layers. A layer is as promising as the better of the two that enclose it; of
+    equally promising layers that with the higher score on the line between these two comes first, then the lower one.
+    """
+    promises = {}
+    for below, above in pairwise(sorted(scores)):
+        for layer in range(below + 1, above):
+            line = scores[below] + (scores[above] - scores[below]) * (layer - below) / (above - below)
+            promises[layer] = max(scores[below], scores[above]), line
+    return sorted(promises, key=promises.__getitem__, reverse=True)[:count]
+
+
+def closest_layer(similarities: Sequence[dict[str, Any]]) -> int:
+    """The layer most like the same layer of another encoder, from the CKA of each (``tmft.results.cka``)."""
+    return max(_defined(similarities), key=lambda one: one["biased"])["layer"]
+
+
+def layer_before_fall(similarities: Sequence[dict[str, Any]]) -> int:
+    """The layer after which the CKA with the same layer of another encoder falls most."""
+    return max(pairwise(_defined(similarities)), key=lambda pair: pair[0]["biased"] - pair[1]["biased"])[0]["layer"]
+
+
+def _defined(similarities: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [one for one in similarities if one["biased"] is not None]

@@ -1,0 +1,101 @@
+"""Tidy tables of results: one row a run and metric, and their summary over seeds."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from tmft.results.records import versions
+from tmft.runtime.errors import InputError
+
+RUN = ["task", "recipe", "encoder", "layer", "seed"]
+OUTCOME = ["status", "reason", "best_epoch", "parameters", "seconds", "versions"]
+GROUP = ["task", "recipe", "encoder", "layer"]
+MEASURE = ["split", "metric"]
+METRIC_NAMES = {
+    "spearman": "Spearman",
+    "pearson": "Pearson",
+    "f1": "F1",
+    "accuracy": "accuracy",
+    "average_precision": "average precision",
+    "macro_f1": "macro F1",
+}
+
+
+def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> pd.DataFrame:
+    """One row a run, split and metric: RUN, OUTCOME, MEASURE, value, baseline.
+
+    ``baseline`` is what a constant answer scores, given for the test split of tasks where that is something.
+    ``runs`` are the expected runs in order, RUN each; others among the records are left out. A collapsed run has a row
+    for each split and metric that the others of its task have, without a value. Raises InputError for an expected run
+    that is missing.
+    """
+    found = {tuple(record["run"][key] for key in RUN): record for record in records}
+    expected = [tuple(run) for run in runs]
+    missing = [run for run in expected if run not in found]
+    if missing:
+        raise InputError(f"no result for {', '.join(f'{k} {v}' for k, v in zip(RUN, missing[0], strict=True))}")
+    measures = {}  # of each task, in order
+    for run in expected:
+        for split, metrics in (found[run]["metrics"] or {}).items():
+            measures.setdefault(run[0], {}).update(dict.fromkeys((split, metric) for metric in metrics))
+    rows = []
+    for run in expected:
+        record = found[run]
+        common = dict(zip(RUN, run, strict=True)) | {
+            "status": record["status"],
+            "reason": record["reason"],
+            "best_epoch": record["best_epoch"],
+            "parameters": record["parameters"]["published"],
+            "seconds": record["cost"]["seconds"],
+            "versions": versions(record),
+        }
+        for split, metric in measures.get(run[0], [(None, None)]):
+            value = record["metrics"][split][metric] if record["metrics"] else None
+            baseline = record.get("baseline", {}).get(metric) if split == "test" else None
+            rows.append(common | {"split": split, "metric": metric, "value": value, "baseline": baseline})
+    table = pd.DataFrame(rows, columns=[*RUN, *OUTCOME, *MEASURE, "value", "baseline"])
+    return table.astype({"seed": "Int64", "best_epoch": "Int64", "value": "float64", "baseline": "float64"})
+
+
+def version_note(runs: pd.DataFrame) -> str:
+    """A sentence on library versions and how many of the ``runs`` have each; empty where all have the same."""
+    counts = runs.drop_duplicates(RUN).groupby("versions", sort=False).size()
+    if len(counts) < 2:
+        return ""
+    parts = "; ".join(f"{count} with {found or 'versions unknown'}" for found, count in counts.items())
+    return f"These runs mix versions of libraries: {parts}."
+
+
+def summarise(runs: pd.DataFrame) -> pd.DataFrame:
+    """One row a GROUP, split and metric: parameters, baseline, mean, sd, n, collapsed, in the order of ``runs``.
+
+    ``mean`` and ``sd`` (sample standard deviation, ddof 1; empty for one run) are over the ``n`` runs that have a
+    value; ``collapsed`` counts those that have none.
+    """
+    groups = runs.groupby([*GROUP, "parameters", *MEASURE, "baseline"], sort=False, dropna=False)["value"]
+    summary = groups.agg(mean="mean", sd="std", n="count", collapsed=lambda values: values.isna().sum())
+    return summary.reset_index()
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Read a table that write_csv wrote; keys that look like missing values, such as an encoder 'nan', stay text."""
+    return pd.read_csv(
+        path, keep_default_na=False, na_values=dict.fromkeys(("value", "baseline", "mean", "sd", "seed"), "")
+    )
+
+
+def curve_table(points: pd.DataFrame) -> str:
+    """The plotted numbers of a layer curve as text: a row a layer, a column a line, 'mean ± sd'."""
+
+    def cell(point: pd.Series) -> str:
+        if point["n"] == 0:
+            return "collapsed"
+        spread = f" ± {point['sd']:.1f}" if point["n"] > 1 else ""
+        collapsed = f" ({point['collapsed']} collapsed)" if point["collapsed"] else ""
+        return f"{point['mean']:.1f}{spread}{collapsed}"
+
+    cells = points.assign(cell=points.apply(cell, axis=1))
+    table = cells.pivot(index="layer", columns="line", values="cell")[list(dict.fromkeys(points["line"]))]
+    return table.fillna("").rename_axis(columns=None).reset_index().to_string(index=False)

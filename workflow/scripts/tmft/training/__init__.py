@@ -1,0 +1,1 @@
+"""Fine-tuning and evaluation of a truncated encoder. Imports encoders and the rooms below it."""
