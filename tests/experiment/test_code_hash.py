@@ -59,6 +59,6 @@ def test_drawing_does_not_depend_on_training(root):
 
     scripts = root / "workflow" / "scripts"
     reached = {path.name for path in code.reachable(scripts / "draw_layer_curve.py")}
-    assert "plots.py" in reached
+    assert "style.py" in reached
     assert not reached & {"training.py", "encoder.py"}
-    assert "plots.py" not in {path.name for path in code.reachable(scripts / "finetune.py")}
+    assert "style.py" not in {path.name for path in code.reachable(scripts / "finetune.py")}

@@ -218,7 +218,7 @@ def test_every_key_is_documented():
         ("encoders.google/bert", {"hub": "google/bert", "depth": 3}, ["google/bert", "encoders", "hub:"]),
         ("encoders.bert.depht", 3, ["unknown key 'depht'", "encoders.bert", "'depth'"]),
         ("training.learning_rat", 1, ["unknown key 'learning_rat'", "training", "'learning_rate'"]),
-        ("recipes.tmft.training.loop", {"epoch": 1}, ["unknown key 'epoch'", "recipes.tmft.training.loop", "'epochs'"]),
+        ("recipes.tmft.training", {"epoch": 1}, ["unknown key 'epoch'", "recipes.tmft.training", "'epochs'"]),
         ("seeds", [0, "one"], ["seeds.1", "'one'", "integer"]),
         ("seeds", [0.5], ["seeds.0", "0.5", "integer"]),
         ("seeds", [], ["seeds"]),

@@ -106,7 +106,9 @@ def published(root, authors_scores) -> tuple:
     """The experiment and the summary of the authors' published scores on the English STSB."""
     config, sources = (yaml.safe_load((root / name).read_text()) for name in ("config.yaml", "workflow/sources.yaml"))
     experiment = load(config, sources)
-    records = authors_records(authors_scores, experiment.settings, table2_parameters(root / "tests/data/table2.yaml"))
+    records = authors_records(
+        authors_scores, experiment.settings, table2_parameters(root / "tests/helpers/data/table2.yaml")
+    )
     summary = summarise(authors_runs(records))
     return experiment, summary[summary["task"] == "stsb-en"]
 
