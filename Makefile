@@ -28,7 +28,7 @@ demo: $(VENV)/run
 	@$(BIN)/python workflow/scripts/show_layer_curve.py demo/figures/fig2a
 
 report: $(VENV)/run
-	$(BIN)/snakemake --cores all --directory demo
+	$(BIN)/python demo/translator.py $(BIN)/snakemake --cores all --directory demo
 	$(BIN)/snakemake --directory demo --report report.html
 
 test: $(VENV)/test

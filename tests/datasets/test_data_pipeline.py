@@ -17,11 +17,11 @@ SIZES = {"train": 30, "validation": 10, "test": 10}
 RANGES = {"sts": (0, 5), "paraphrase": (0, 1), "entailment": (0, 2), "words": (0, 10)}
 
 
-def make(folder: Path, root: Path, config: dict, *targets: str, **environment: str) -> None:
-    """Make the targets of an experiment that has data only."""
+def make(folder: Path, root: Path, config: dict, *targets: str, before: tuple = (), **environment: str) -> None:
+    """Make the targets of an experiment that has data only, by a command put ``before`` Snakemake's."""
     config = {"encoders": {}, "recipes": {}, "figures": {}} | config
     (folder / "config.yaml").write_text(yaml.safe_dump(config))
-    command = [sys.executable, "-m", "snakemake", "--directory", str(folder), "--cores", "2", *targets]
+    command = [*before, sys.executable, "-m", "snakemake", "--directory", str(folder), "--cores", "2", *targets]
     env = os.environ | environment
     run = subprocess.run(command, cwd=root, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert run.returncode == 0, run.stdout
@@ -73,10 +73,10 @@ def test_relexified_task_and_corpus_are_in_one_language(tmp_path: Path, root: Pa
                 "objective": "cosine_regression",
             },
         },
-        "translation": {"service": "relexification"},
         "corpora": {"german": {"scenes": {"sentences": 50, "language": "DE", "exclude": ["english"]}}},
     }
-    make(tmp_path, root, config, "data/pairs/german.csv", "data/corpora/german.txt")
+    translator = (sys.executable, str(root / "demo/translator.py"))
+    make(tmp_path, root, config, "data/pairs/german.csv", "data/corpora/german.txt", before=translator)
     english, german = (read_pairs(tmp_path / f"data/pairs/{task}.csv") for task in ("english", "german"))
     assert list(german["sentence1"]) == [relexify(sentence, "DE") for sentence in english["sentence1"]]
     assert list(german["label"]) == list(english["label"])

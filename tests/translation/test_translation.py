@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import deepl
 import pandas as pd
 import pytest
 import yaml
 from deepl.http_client import _BackoffTimer
+from deepl_stand_in import StandIn, serving
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_pipeline import snakemake
@@ -23,8 +23,7 @@ from tmft.datasets.delimited import read_delimited
 from tmft.datasets.pairs import DTYPES, read_pairs
 from tmft.runtime.errors import InputError
 from tmft.translation.cache import Direction, TranslationCache
-from tmft.translation.languages import SOURCES, TARGETS, auth_key, source_code, target_code
-from tmft.translation.stand_in import StandIn, serving
+from tmft.translation.key import auth_key
 from tmft.translation.translate import BATCH_BYTES, batches, encoded_bytes, estimate, translate, translate_pairs
 
 KEY = "SECRET123:fx"
@@ -69,46 +68,6 @@ def refusal(*arguments: object, **named: object) -> str:
     message = str(failure.value)
     assert "\n" not in message and KEY not in message
     return message
-
-
-# --- language codes
-
-
-@pytest.mark.parametrize(
-    ("target", "hints"),
-    [
-        ("EN", ["EN-GB", "EN-US"]),
-        ("en", ["EN-GB", "EN-US"]),
-        ("PT", ["PT-BR", "PT-PT"]),
-        ("NO", ["choose NB"]),
-        (False, ["'NO'", "choose NB"]),
-        ("DE-AT", ["choose DE"]),
-        ("ES-MX", ["ES or ES-419"]),
-        ("XX", ["AR, ", "ZH-HANT"]),
-    ],
-)
-def test_refused_targets_have_a_hint(target, hints):
-    with pytest.raises(InputError) as failure:
-        target_code(target)
-    assert all(hint in str(failure.value) for hint in hints)
-
-
-@pytest.mark.parametrize(("source", "hint"), [("EN-US", "EN"), ("pt-br", "PT"), ("ES-419", "ES"), ("no", "NB")])
-def test_sources_have_no_region(source, hint):
-    with pytest.raises(InputError, match=f"choose {hint}$"):
-        source_code(source)
-
-
-@pytest.mark.parametrize("code", ["es-419", "ES-419", "Es-419"])
-def test_codes_have_one_form(code):
-    assert target_code(code) == "ES-419"
-    assert source_code("en") == "EN"
-
-
-def test_codes_are_those_of_the_client():
-    known = {value.upper() for name, value in vars(deepl.Language).items() if name.isupper()}
-    assert {code for code in known if "-" not in code} == SOURCES
-    assert known - {"EN", "PT"} == TARGETS
 
 
 # --- batches

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 import yaml
 from conda_stand_in import install
+from deepl_stand_in import StandIn, serving
 from test_environments import STAGES, pins
 from test_pipeline import CONFIG
 from tiny import tiny_encoder
 
 from tmft.runtime.files import read_json
-from tmft.translation.stand_in import StandIn, serving
 
 EXPERIMENT = """
 device: cpu

@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 
 from tmft.experiment.code_hash import code_hash
 from tmft.experiment.configuration import ADAPTIVE, START_SEED, load
-from tmft.translation.languages import auth_key
+from tmft.translation.key import auth_key
 from tmft.runtime.errors import InputError
 from tmft.runtime.files import read_json
 from tmft.pretraining.snapshots import snapshot_folder
@@ -158,9 +158,7 @@ def translation_direction(task):
 
 def require_key():
     """Refuse to start where DeepL is to translate something and there is no key."""
-    if config["translation"]["service"] == "deepl" and any(
-        job.rule.name == "translate_pairs" for job in workflow.dag.needrun_jobs()
-    ):
+    if any(job.rule.name == "translate_pairs" for job in workflow.dag.needrun_jobs()):
         try:
             auth_key()
         except InputError as error:

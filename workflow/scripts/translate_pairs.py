@@ -8,16 +8,14 @@ with job(snakemake):
     from tmft.datasets.pairs import check, read_pairs, write_pairs
     from tmft.runtime.files import write_json
     from tmft.translation.cache import Direction, TranslationCache
-    from tmft.translation.translate import SERVICES, translate_pairs
+    from tmft.translation.translate import translate_pairs
 
-    settings = snakemake.config["translation"]
-    with SERVICES[settings["service"]]():
-        pairs, provenance = translate_pairs(
-            read_pairs(Path(snakemake.input[0])),
-            Direction(**snakemake.params.direction),
-            TranslationCache(Path(snakemake.params.cache)),
-            settings["cap"],
-        )
+    pairs, provenance = translate_pairs(
+        read_pairs(Path(snakemake.input[0])),
+        Direction(**snakemake.params.direction),
+        TranslationCache(Path(snakemake.params.cache)),
+        snakemake.config["translation"]["cap"],
+    )
     check(pairs, snakemake.params.label_range, snakemake.wildcards.task)
     write_pairs(pairs, Path(snakemake.output.pairs))
     write_json(Path(snakemake.output.provenance), {"from": snakemake.params.original, **provenance})

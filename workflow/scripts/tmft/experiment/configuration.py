@@ -12,9 +12,9 @@ from typing import Any
 import jsonschema
 import yaml
 
+from tmft.experiment.languages import source_code, target_code
 from tmft.runtime.errors import InputError
 from tmft.runtime.files import read_json
-from tmft.translation.languages import source_code, target_code
 
 SCHEMA = Path(__file__).parents[3] / "schemas" / "config.schema.yaml"
 SCENES_RANGES = {"sts": [0.0, 5.0], "paraphrase": [0.0, 1.0], "entailment": [0.0, 2.0], "words": [0.0, 10.0]}

@@ -4,7 +4,6 @@ import json
 import os
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -12,12 +11,10 @@ from urllib.parse import urlencode, urlsplit
 import deepl
 import pandas as pd
 
-from tmft.datasets.scenes.relexification import relexify
 from tmft.runtime.errors import InputError
 from tmft.runtime.progress import progress
 from tmft.translation.cache import Direction, Translation, TranslationCache
-from tmft.translation.languages import auth_key
-from tmft.translation.stand_in import StandIn, serving
+from tmft.translation.key import auth_key
 
 SIDES = ["sentence1", "sentence2"]
 BATCH_TEXTS = 50  # DeepL's limit
@@ -139,18 +136,6 @@ def estimate(tasks: dict[str, tuple[Direction, pd.DataFrame]], cache: Translatio
         "total": total,
         "cap": {"characters": cap, "left": left, "allows_all": total["new"] <= left},
     }
-
-
-@contextmanager
-def relexification() -> Iterator[None]:
-    """A local stand-in in the place of DeepL, which exchanges letters; the client finds it by the environment."""
-    with serving(StandIn(relexify)) as stand_in:
-        os.environ.update(DEEPL_SERVER_URL=stand_in.url, DEEPL_AUTH_KEY="none")
-        yield
-
-
-SERVICES = {"deepl": nullcontext, "relexification": relexification}
-"""Who translates, by the names that the configuration has for them: contexts to translate in."""
 
 
 def _counts(direction: Direction, sentences: Iterable[str], cache: TranslationCache) -> dict[str, int]:

@@ -1,7 +1,4 @@
-"""What the DeepL API demands before anything is sent: a key, and language codes that it knows."""
-
-import os
-import re
+"""The language codes of the DeepL API, checked before anything is sent."""
 
 from tmft.runtime.errors import InputError
 
@@ -14,17 +11,6 @@ _CODES = """
 SOURCES = frozenset(_CODES.split())
 TARGETS = SOURCES - {"EN", "PT"} | {"EN-GB", "EN-US", "ES-419", "PT-BR", "PT-PT", "ZH-HANS", "ZH-HANT"}
 OTHER_NAMES = {"NO": "NB", "JP": "JA", "KR": "KO", "CN": "ZH", "CZ": "CS"}
-
-
-def auth_key() -> str:
-    """The key of the DeepL account, from the environment. Raises InputError where it is missing or cannot be one."""
-    key = os.environ.get("DEEPL_AUTH_KEY", "").strip()
-    if not re.fullmatch("[!-~]+", key):  # the errors of HTTP libraries quote what no header may hold
-        raise InputError(
-            "translation needs the key of a DeepL API account, and nothing else, in the environment variable "
-            "DEEPL_AUTH_KEY; set it and run the same command again"
-        )
-    return key
 
 
 def source_code(code: str | bool) -> str:
