@@ -21,7 +21,7 @@ from transformers import (
     ElectraForPreTraining,
 )
 
-from tmft.pretraining import encoders, loop, masked_language_modelling, replaced_token_detection
+from tmft.pretraining import encoders, forward, loop, masked_language_modelling, replaced_token_detection
 from tmft.pretraining.batches import Batch, Batches
 from tmft.pretraining.corpus import tokenise
 from tmft.pretraining.masked_language_modelling import MaskedLanguageModelling
@@ -316,6 +316,36 @@ def test_padding_does_not_count(batches, vocabulary):
             _, measures = objective(padded(batch, length, vocabulary.pad))
             results.append([measure.item() for measure in measures.values()])
         assert results[0] == pytest.approx(results[1], rel=1e-5, nan_ok=True)
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+def test_vectors_and_gradients_are_those_of_the_whole_padded_encoder(batches, vocabulary, dropout):
+    objective = electra(vocabulary)
+    batch = next(batch for batch in map(batches.__getitem__, itertools.count()) if not batch.attention_mask.all())
+    for encoder in (bert(vocabulary).model.bert, objective.generator.electra, objective.discriminator.electra):
+        encoder.eval()  # whatever the dropout is, it is off
+        for module in encoder.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = dropout
+        for positions in (batch.tokens, batch.masked):
+            padded = encoder(batch.masked_ids, attention_mask=batch.attention_mask).last_hidden_state
+            expected = padded.flatten(0, 1)[positions]
+            found = forward.vectors(encoder, batch.masked_ids, batch, positions)
+            assert torch.allclose(found, expected, atol=1e-5)
+            weight = encoder.encoder.layer[0].attention.self.key.weight
+            gradients = [torch.autograd.grad(some.square().sum(), weight)[0] for some in (found, expected)]
+            assert torch.allclose(*gradients, atol=1e-3)
+
+
+def test_dropout_acts_in_training_only(batches, vocabulary):
+    encoder, batch = bert(vocabulary).model.bert, batches[0]
+    for module in encoder.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.5
+    training = [forward.vectors(encoder.train(), batch.ids, batch, batch.tokens) for _ in range(2)]
+    evaluated = [forward.vectors(encoder.eval(), batch.ids, batch, batch.tokens) for _ in range(2)]
+    assert not torch.allclose(*training)
+    assert torch.equal(*evaluated)
 
 
 def test_special_tokens_are_scored_by_the_discriminator(batches, vocabulary):

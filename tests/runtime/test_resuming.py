@@ -24,8 +24,8 @@ from tmft.results.records import Provenance, make_in_turn, predictions_file, rec
 from tmft.runtime.errors import InputError
 from tmft.runtime.files import atomic_file, atomic_folder, checkpoint_file, read_json, write_json
 from tmft.runtime.resuming import Checkpoint
-from tmft.training.loop import adaptive
-from tmft.training.loop import loop as training
+from tmft.training import adaptive
+from tmft.training import loop as training
 
 CPU = torch.device("cpu")
 UNITS = [(2, 0), (1, 1)]

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM
 
-from tmft.pretraining import encoders, flops, loop
+from tmft.pretraining import encoders, flops, forward, loop
 from tmft.pretraining.batches import Batch, Batches
 from tmft.pretraining.corpus import tokenise
 from tmft.pretraining.snapshots import Snapshots, snapshot_folder
@@ -59,7 +59,7 @@ class MaskedLanguageModelling(nn.Module):
         self.model = model
 
     def forward(self, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
-        vectors = encoders.vectors(self.model.bert, batch.masked_ids, batch, batch.masked)
+        vectors = forward.vectors(self.model.bert, batch.masked_ids, batch, batch.masked)
         loss = encoders.cross_entropy(self.model.cls.predictions(vectors), batch)
         return loss, {"mlm_loss": loss}
 

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import AutoTokenizer, ElectraConfig, ElectraForMaskedLM, ElectraForPreTraining
 
-from tmft.pretraining import encoders, flops, loop
+from tmft.pretraining import encoders, flops, forward, loop
 from tmft.pretraining.batches import Batch, Batches
 from tmft.pretraining.corpus import tokenise
 from tmft.pretraining.snapshots import Snapshots, snapshot_folder
@@ -114,12 +114,12 @@ class ReplacedTokenDetection(nn.Module):
 
     def generator_logits(self, batch: Batch) -> Tensor:
         """Scores (masked, vocabulary) of the generator at the masked positions."""
-        vectors = encoders.vectors(self.generator.electra, batch.masked_ids, batch, batch.masked)
+        vectors = forward.vectors(self.generator.electra, batch.masked_ids, batch, batch.masked)
         return self.generator.generator_lm_head(self.generator.generator_predictions(vectors))
 
     def discriminator_scores(self, corrupted: Tensor, batch: Batch) -> Tensor:
         """Scores (tokens,) of all tokens but padding, positive where the discriminator takes them for replaced."""
-        vectors = encoders.vectors(self.discriminator.electra, corrupted, batch, batch.tokens)
+        vectors = forward.vectors(self.discriminator.electra, corrupted, batch, batch.tokens)
         return self.discriminator.discriminator_predictions(vectors)
 
     def flops(self, batch: Batch) -> int:
@@ -136,8 +136,10 @@ class ReplacedTokenDetection(nn.Module):
 @torch.no_grad()
 def sample(logits: Tensor, candidates: Tensor) -> Tensor:
     """Draw one of ``candidates`` for each row of ``logits`` (rows, vocabulary) from its softmax over these."""
-    probabilities = logits.float().index_select(1, candidates).softmax(1)
-    return candidates[torch.multinomial(probabilities, 1).squeeze(1)]
+    cumulative = logits.float().index_select(1, candidates).softmax(1).cumsum(1)
+    drawn = cumulative[:, -1:] * torch.rand(len(cumulative), 1, device=logits.device)
+    places = torch.searchsorted(cumulative, drawn, right=True).squeeze(1)
+    return candidates[places.clamp(max=len(candidates) - 1)]
 
 
 @torch.no_grad()
