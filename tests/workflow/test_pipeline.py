@@ -15,6 +15,7 @@ import yaml
 from pipeline_runs import kill_group, start, wait_for
 from sentence_transformers import SentenceTransformer
 
+from tmft.experiment.configuration import load
 from tmft.results.records import predictions_file
 
 CONFIG = """
@@ -207,6 +208,15 @@ def test_an_edit_makes_stale_what_depends_on_it(clone, module, old, new, stale):
     path.write_text(text.replace(old, new, 1))
     assert path.read_text() != text
     assert rules_to_run(snakemake(clone / "copied", FIGURE, "-n", "--cores", "1", root=clone)) == stale
+
+
+def test_the_same_configuration_in_other_words_leaves_nothing_to_do(experiment, root, tmp_path):
+    copied = shutil.copytree(experiment[0], tmp_path / "copied")
+    whole = load(yaml.safe_load(CONFIG), {}).settings
+    turned = {key: dict(reversed(item.items())) if isinstance(item, dict) else item for key, item in whole.items()}
+    (copied / "config.yaml").write_text(yaml.safe_dump(dict(reversed(turned.items())), sort_keys=False))
+    given = ("--config", "training={warmup: 0.1, learning_rate: 1e-3, epochs: 2}")
+    assert "Nothing to be done" in snakemake(copied, FIGURE, "-n", "--cores", "1", *given, root=root).stdout
 
 
 def test_a_large_file_with_a_newer_time_makes_nothing_stale(root, tmp_path):

@@ -18,6 +18,7 @@ from tmft.translation.key import auth_key
 from tmft.runtime.errors import InputError
 from tmft.runtime.files import read_json
 from tmft.pretraining.snapshots import snapshot_folder
+from tmft.experiment.schema import check_spelling
 from tmft.experiment.resources import DAY, FINETUNING_SENTENCES, folder_mb, memory_mb, minutes, pretraining_mb
 from tmft.results.records import predictions_file, read_records
 
@@ -38,6 +39,8 @@ def refuse(error):
 
 
 try:
+    for configfile in map(Path, workflow.configfiles):
+        check_spelling(configfile.read_text(encoding="utf-8"), configfile.name)
     experiment = load(config, yaml.safe_load((ROOT / "workflow" / "sources.yaml").read_text()))
 except InputError as error:
     raise refuse(error) from None

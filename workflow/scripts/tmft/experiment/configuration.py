@@ -1,22 +1,17 @@
 """The validated experiment: encoders, tasks, recipes and figures, and which runs a figure needs."""
 
-import copy
-import difflib
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-import yaml
-
+from tmft.experiment import schema
 from tmft.experiment.languages import source_code, target_code
+from tmft.experiment.places import check_places
 from tmft.runtime.errors import InputError
 from tmft.runtime.files import read_json
 
-SCHEMA = Path(__file__).parents[3] / "schemas" / "config.schema.yaml"
 SCENES_RANGES = {"sts": [0.0, 5.0], "paraphrase": [0.0, 1.0], "entailment": [0.0, 2.0], "words": [0.0, 10.0]}
 METRICS = {
     "cosine_regression": ("spearman", "pearson"),
@@ -182,76 +177,24 @@ class Experiment:
 
 
 def load(config: dict[str, Any], sources: dict[str, Any]) -> Experiment:
-    """Validate ``config`` against the schema, fill in defaults, and check that its keys refer to each other.
+    """Validate ``config`` against the schema, fill in defaults, and check what its keys and paths refer to.
 
-    Text becomes a number where the schema wants one: YAML 1.1 takes ``2e-5`` for text, and Snakemake's ``--config`` all
-    that is nested. Raises InputError with one line that names the key and the remedy.
+    Configurations that say the same in other words give equal settings, in one order.
+    Raises InputError with one line that names the key and the remedy.
     """
-    schema = yaml.safe_load(SCHEMA.read_text())
-    validator = jsonschema.Draft202012Validator(schema)
-    settings = _complete(copy.deepcopy(config), schema, schema)
-    for error in sorted(validator.iter_errors(settings), key=lambda error: [str(part) for part in error.absolute_path]):
-        raise InputError(_message(error))
+    settings = schema.validated(config)
+    check_places(schema.paths(settings))
     experiment = Experiment(settings, sources)
     if "figures" not in settings:
-        settings["figures"] = _complete(_default_figures(experiment), schema["properties"]["figures"], schema)
+        settings |= schema.completed(settings | {"figures": _default_figures(experiment)})
     _check_references(experiment)
-    return experiment
+    return Experiment(schema.completed(settings), sources)
 
 
 def _lookup(mapping: dict[str, Any], key: str, kind: str) -> Any:
     if key not in mapping:
         raise InputError(f"unknown {kind} '{key}': the config has {', '.join(mapping) or 'none'}")
     return mapping[key]
-
-
-def _complete(value: Any, schema: dict[str, Any], root: dict[str, Any]) -> Any:
-    """Fill defaults in (not where the schema is ``partial``) and turn text into numbers where the schema wants them."""
-    if "$ref" in schema:
-        schema = root["$defs"][schema["$ref"].rpartition("/")[2]] | schema
-    if isinstance(value, dict):
-        for branch in schema.get("allOf", []):
-            if branch["if"]["properties"]["kind"]["const"] == value.get("kind"):
-                value = _complete(value, branch["then"], root)
-        own = schema.get("properties", {})
-        other = schema.get("additionalProperties")
-        for key, subschema in own.items():
-            if key not in value and "default" in subschema and not schema.get("partial"):
-                value[key] = copy.deepcopy(subschema["default"])
-        for key in value:
-            subschema = own.get(key, other)
-            if isinstance(subschema, dict):
-                value[key] = _complete(value[key], subschema, root)
-    elif isinstance(value, list) and "items" in schema:
-        return [_complete(item, schema["items"], root) for item in value]
-    elif isinstance(value, str):
-        types = schema.get("type", [])
-        if "integer" in types and re.fullmatch(r"[-+]?\d+", value):
-            return int(value)
-        if "number" in types and re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", value):
-            return float(value)
-    return value
-
-
-def _message(error: jsonschema.ValidationError) -> str:
-    where = ".".join(str(part) for part in error.absolute_path) or "the top level"
-    if error.validator == "additionalProperties":
-        known = list(error.schema["properties"])
-        unknown = next(key for key in error.instance if key not in known)
-        close = difflib.get_close_matches(unknown, known, 1)
-        hint = f"did you mean '{close[0]}'?" if close else f"known keys: {', '.join(known)}"
-        return f"config: unknown key '{unknown}' at {where}; {hint}"
-    if error.validator == "required":
-        missing = next(key for key in error.validator_value if key not in error.instance)
-        return f"config: key '{missing}' is missing at {where}"
-    if "propertyNames" in error.schema_path:
-        return (
-            f"config: {error.instance!r} at {where} is no valid key; keys go into paths: letters, digits, '.', '_' and "
-            "'-' only, e.g. hub ids belong into 'hub:'"
-        )
-    if error.validator == "oneOf":
-        return f"config: {where} is {error.instance!r}, which is none of these: {error.schema['description']}"
-    return f"config: {where}: {error.message}"
 
 
 def _check_references(experiment: Experiment) -> None:
@@ -381,11 +324,17 @@ def _check_shown(experiment: Experiment, shown: dict[str, Any]) -> None:
     for recipe in shown.get("recipes", [shown.get("recipe")]):
         for task in tasks if recipe is not None else []:
             experiment.check_objective(task, recipe)
-    families = shown.get("families", {}).values()
+    families, labels = shown.get("families", {}).values(), {}
     for encoder in [*shown.get("encoders", []), *(encoder for family in families for encoder in family)]:
         for layer in shown.get("layers") or []:
             experiment.check_layer(encoder, layer)
         experiment.encoder(encoder)
+        label = experiment.encoder(encoder)["label"]
+        if labels.setdefault(label, encoder) != encoder:
+            raise InputError(
+                f"config: '{shown['title']}' shows encoders '{labels[label]}' and '{encoder}', both with the label "
+                f"'{label}'; give one of them another"
+            )
     if shown.get("kind") == "cka_curve" and len(shown["encoders"]) == 1 and not shown["recipe"]:
         raise InputError(
             f"config: figure '{shown['title']}' compares an encoder with itself, but after nothing; give it a 'recipe' "
