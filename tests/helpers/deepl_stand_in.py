@@ -15,7 +15,9 @@ class StandIn:
 
     ``faults`` has what goes wrong with each coming request for a translation, None for nothing: an HTTP status,
     ``drop`` (the connection ends without an answer), ``stall`` (no answer until the caller is gone), ``few`` (the last
-    translation is lost) or ``reorder`` (translations in reverse). When it is used up nothing goes wrong any more.
+    translation is lost), ``reorder`` (translations in reverse), ``bare`` (the texts alone, as the API answers unless
+    asked for more), ``blank`` (the last translation is empty) or ``garbled`` (no JSON). When it is used up nothing goes
+    wrong any more.
     """
 
     translate: Callable[[str, str], str]  # text and target language -> translation
@@ -35,7 +37,7 @@ class StandIn:
         """Characters billed so far."""
         return sum(len(text) for text, _ in self.paid)
 
-    def answer(self, body: dict[str, Any], fault: str | None) -> tuple[int, dict[str, Any]]:
+    def answer(self, body: dict[str, Any], fault: str | None) -> tuple[int, dict[str, Any] | str]:
         """Status and content of the answer to a request for a translation."""
         texts, target = body["text"], body["target_lang"]
         if self.billed + sum(map(len, texts)) > self.quota:
@@ -50,8 +52,13 @@ class StandIn:
             }
             for text in texts
         ]
-        kept = {"few": translations[:-1], "reorder": translations[::-1]}.get(fault, translations)
-        return 200, {"translations": kept}
+        kept = {
+            "few": translations[:-1],
+            "reorder": translations[::-1],
+            "bare": [{"text": one["text"]} for one in translations],
+            "blank": [*translations[:-1], translations[-1] | {"text": " "}],
+        }.get(fault, translations)
+        return 200, "{" if fault == "garbled" else {"translations": kept}
 
 
 @contextmanager
@@ -83,8 +90,8 @@ def serving(stand_in: StandIn, port: int = 0) -> Iterator[StandIn]:
             stand_in.credentials.add(self.headers["Authorization"])
             stand_in.paths.add(self.path)
 
-        def _send(self, status: int, content: dict[str, Any]) -> None:
-            encoded = json.dumps(content).encode()
+        def _send(self, status: int, content: dict[str, Any] | str) -> None:
+            encoded = (content if isinstance(content, str) else json.dumps(content)).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(encoded)))

@@ -53,7 +53,7 @@ def cache(tmp_path: Path) -> TranslationCache:
 
 def lines(number: int) -> list[str]:
     """Distinct sentences of different lengths."""
-    return [f"sentence {'x' * line} {line}" for line in range(number)]
+    return [f"sentence {'x' * line}{line}" for line in range(number)]
 
 
 def pairs(*rows: tuple[str, str, str, float]) -> pd.DataFrame:
@@ -133,9 +133,9 @@ def test_rows_come_out_as_they_went_in(stand_in, cache):
     pd.testing.assert_frame_equal(table[unchanged], TABLE[unchanged], check_exact=True)
     assert dict(table.dtypes.astype(str)) == DTYPES
     for side in ("sentence1", "sentence2"):
-        assert list(table[side]) == [mirrored(text, "DE") for text in TABLE[side]]
+        assert list(table[side]) == [mirrored(" ".join(text.split()), "DE") for text in TABLE[side]]
     sent = [text for body in stand_in.requests for text in body["text"]]
-    assert sorted(sent) == sorted(set(TABLE["sentence1"]) | set(TABLE["sentence2"]))
+    assert sorted(sent) == sorted(" ".join(text.split()) for text in {*TABLE["sentence1"], *TABLE["sentence2"]})
     assert provenance["sentences"] == {"new": 5, "cached": 0}
     assert provenance["billed_characters"] == stand_in.billed
 
@@ -258,6 +258,79 @@ def test_a_batch_is_kept_whole_or_not_at_all(stand_in, cache):
         raise KeyboardInterrupt
     assert cache.get(GERMAN, ["one", "two"]) == {"one": one}
     assert translate(["one", "two"], GERMAN, cache, PLENTY) == 1
+
+
+# --- answers that leave something out
+
+
+@pytest.mark.parametrize("fault", ["bare", "blank"])
+def test_what_an_answer_leaves_out_costs_nothing_more(stand_in, cache, fault):
+    stand_in.faults = iter([fault])
+    assert translate(lines(50), GERMAN, cache, PLENTY) == 50
+    assert stand_in.requests[0]["show_billed_characters"] is True
+    assert cache.billed() == stand_in.billed
+    assert [body["text"] for body in stand_in.requests[1:]] == ([lines(50)[-1:]] if fault == "blank" else [])
+    assert translate(lines(50), GERMAN, cache, PLENTY) == 0
+    assert cache.get(GERMAN, ["none such"]) == {}
+
+
+def test_a_sentence_without_translation_is_asked_for_twice_then_named_and_not_kept(stand_in, cache):
+    stand_in.translate = lambda text, target: "" if text == "a dog" else mirrored(text, target)
+    with pytest.raises(InputError) as failure:
+        translate_pairs(TABLE, GERMAN, cache, PLENTY)
+    message = str(failure.value)
+    assert "pair p1: DeepL gave no translation of sentence1, asked twice" in message or "pair p0" in message
+    assert "4 of 5 sentences are translated and kept" in message and "run the same command again" in message
+    assert [body["text"] for body in stand_in.requests][1:] == [["a dog"]]
+    assert cache.get(GERMAN, ["a dog"]) == {}
+    stand_in.translate = mirrored
+    _, provenance = translate_pairs(TABLE, GERMAN, cache, PLENTY)
+    assert provenance["sentences"] == {"new": 1, "cached": 4}
+
+
+def test_a_blank_translation_of_an_earlier_version_is_asked_for_again(stand_in, cache):
+    translate(["one", "two"], GERMAN, cache, PLENTY)
+    cache.add(GERMAN, {"one": cache.get(GERMAN, ["one"])["one"]._replace(translation=" ")})
+    assert translate(["one", "two"], GERMAN, cache, PLENTY) == 1
+    assert cache.get(GERMAN, ["one"])["one"].translation == mirrored("one", "DE")
+
+
+def test_a_paid_answer_is_on_disk_before_anything_looks_at_it(stand_in, cache, monkeypatch):
+    def fails(_answer: object) -> None:
+        raise TypeError("whatever reading may run into")
+
+    with monkeypatch.context() as broken, pytest.raises(TypeError):
+        broken.setattr("tmft.translation.translate.read", fails)
+        translate(lines(20), GERMAN, cache, PLENTY)
+    assert translate(lines(20), GERMAN, cache, PLENTY) == 0  # all of it comes from the answer that was kept
+    assert len(stand_in.requests) == 1
+    assert len(cache.get(GERMAN, lines(20))) == 20
+
+
+def test_a_garbled_answer_is_refused_and_counts_as_paid(stand_in, cache):
+    stand_in.faults = iter(["garbled"])
+    assert "0 translations came back for 20 sentences" in refusal(lines(20), GERMAN, cache, PLENTY)
+    assert cache.billed() == sum(map(len, lines(20)))
+    assert translate(lines(20), GERMAN, cache, PLENTY) == 20
+
+
+@pytest.mark.parametrize("text", ["a\nb", "a \t b", "\u00a0a\u2003b\r\n", "a\u2028b"])
+def test_inner_white_space_is_one_space(stand_in, cache, text):
+    table, _ = translate_pairs(pairs(("train", text, "a b", 1)), GERMAN, cache, PLENTY)
+    assert [body["text"] for body in stand_in.requests] == [["a b"]]
+    assert table.loc[0, "sentence1"] == table.loc[0, "sentence2"] == "DE:b a"
+
+
+def test_blanks_stay_blank_and_are_never_sent(stand_in, cache):
+    table, provenance = translate_pairs(pairs(("train", " \n", "a", 1), ("train", "", "a", 1)), GERMAN, cache, PLENTY)
+    assert list(table["sentence1"]) == ["", ""] and stand_in.requests[0]["text"] == ["a"]
+    assert provenance["sentences"] == {"new": 1, "cached": 0}
+
+
+def test_a_damaged_cache_is_named(tmp_path):
+    (tmp_path / "cache.sqlite").write_text("not a database at all " * 99)
+    with pytest.raises(InputError, match="cache.sqlite"):
+        TranslationCache(tmp_path / "cache.sqlite")
 
 
 # --- costs

@@ -1,48 +1,52 @@
 """Machine translation of sentence pairs by the DeepL API: each distinct sentence is sent, and paid, once."""
 
 import json
-import os
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import deepl
 import pandas as pd
 
 from tmft.runtime.errors import InputError
 from tmft.runtime.progress import progress
-from tmft.translation.cache import Direction, Translation, TranslationCache
-from tmft.translation.key import auth_key
+from tmft.translation.cache import Direction, TranslationCache
+from tmft.translation.client import Client, read
 
 SIDES = ["sentence1", "sentence2"]
 BATCH_TEXTS = 50  # DeepL's limit
 BATCH_BYTES = 120 * 1024  # of the encoded texts; DeepL's limit is 128 KiB for the whole body
 ORIGIN = ("model_type", "client", "server", "date")  # what is told of each translation
+GO_ON = "run the same command again to go on"
 
 
 def translate_pairs(
     pairs: pd.DataFrame, direction: Direction, cache: TranslationCache, cap: int
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Translate both sentences of each pair; all other columns and the order of the rows stay.
+    """Translate both sentences of each pair; all other columns and the order of the rows stay, and so do blanks.
 
     Returns the table and its provenance: direction, distinct sentences (``new`` in this run, ``cached`` before), and by
     whom, when and for how many characters they were translated, in whichever run.
 
-    Raises InputError naming the pair whose sentence is too long for a request, and as ``translate`` does.
+    Raises InputError naming the pair whose sentence is too long for a request or gets no translation, and as
+    ``translate`` does.
     """
+    lines = pairs[SIDES].map(one_line)
     for side in SIDES:
-        too_long = pairs[side].map(encoded_bytes) > BATCH_BYTES
-        if too_long.any():
-            pair = pairs.loc[too_long, "pair_id"].iloc[0]
-            raise InputError(f"pair {pair}: {side} is longer than DeepL takes (128 KiB); shorten or remove it")
+        if name := _first(pairs, lines[side].map(encoded_bytes) > BATCH_BYTES):
+            raise InputError(f"{name}: {side} is longer than DeepL takes (128 KiB); shorten or remove it")
     sentences = distinct(pairs)
     new = translate(sentences, direction, cache, cap)
     translations = cache.get(direction, sentences)
-    table = pairs.assign(
-        **{side: pairs[side].map({text: one.translation for text, one in translations.items()}) for side in SIDES}
-    )
+    for side in SIDES:
+        if name := _first(pairs, (lines[side] != "") & ~lines[side].isin(list(translations))):
+            raise InputError(
+                f"{name}: DeepL gave no translation of {side}, asked twice; {len(translations)} of {len(sentences)} "
+                f"sentences are translated and kept: change or remove the row where the pairs are yours, and {GO_ON}"
+            )
+    texts = {text: one.translation for text, one in translations.items()}
+    table = pairs.assign(**{side: lines[side].map(lambda text: texts.get(text, "")) for side in SIDES})
     values = {field: sorted({getattr(one, field) for one in translations.values()} - {None}) for field in ORIGIN}
     return table, {
         **direction._asdict(),
@@ -52,38 +56,87 @@ def translate_pairs(
     }
 
 
+def one_line(text: str) -> str:
+    """A text as it is sent: without outer white space, and with one space for each inner one."""
+    return " ".join(text.split())
+
+
 def distinct(pairs: pd.DataFrame) -> list[str]:
-    """The sentences of a table, each once, in the order of their first occurrence."""
-    return list(dict.fromkeys(pairs[SIDES].to_numpy().ravel()))
+    """The sentences of a table as they are sent, each once, in the order of their first occurrence, blanks left out."""
+    return _sendable(pairs[SIDES].to_numpy().ravel())
 
 
-def translate(texts: Sequence[str], direction: Direction, cache: TranslationCache, cap: int) -> int:
-    """Bring the translations of distinct ``texts`` into the cache; return how many were not there before.
+def translate(texts: Iterable[str], direction: Direction, cache: TranslationCache, cap: int) -> int:
+    """Bring the translations of ``texts`` (as by ``one_line``) into the cache; return how many were not there before.
 
-    One request at a time, over all processes that share the cache; each finished batch is kept at once. Refusals and
-    failures that may pass (HTTP status 429 and 5xx, lost connections) are repeated by DeepL's client.
+    One request at a time, over all processes that share the cache; each answer is kept before it is read. Refusals and
+    failures that may pass (HTTP status 429 and 5xx, lost connections) are repeated by DeepL's client. A text whose
+    translation comes back blank is asked for once more, and else left without one.
 
     Raises InputError, before the first paid request, where the new characters are more than ``cap`` leaves or the
     account has; and where DeepL cannot go on, saying how much is done.
     """
-    known = cache.get(direction, texts)
-    new = [text for text in texts if text not in known]
+    texts = _sendable(texts)
+    with cache.exclusive():
+        _read_answers(cache)
+    new = _missing(texts, direction, cache)
     if not new:
         return 0
     _check_cap(characters(new), cache.billed(), cap)
     try:
-        client = _connect()
-        _check_quota(characters(new), client.get_usage())
+        client = Client()
+        _check_quota(characters(new), client.characters_left())
         for batch in progress(list(batches(new)), "translating"):
-            with cache.exclusive():
-                known = cache.get(direction, batch)  # by another process in the meantime
-                cache.add(direction, _request(client, [text for text in batch if text not in known], direction))
+            _ask(client, batch, direction, cache)
+        for batch in batches(_missing(new, direction, cache)):
+            _ask(client, batch, direction, cache)
     except deepl.DeepLException as error:
         raise InputError(
             f"DeepL: {_reason(error)}; {len(cache.get(direction, texts))} of {len(texts)} sentences are translated and "
-            "kept: run the same command again to go on"
+            f"kept: {GO_ON}"
         ) from error
-    return len(new)
+    return len(new) - len(_missing(new, direction, cache))
+
+
+def _ask(client: Client, batch: list[str], direction: Direction, cache: TranslationCache) -> None:
+    """Make one request for those of a batch that have no translation yet, keep its answer, and read it."""
+    with cache.exclusive():
+        _read_answers(cache)  # of another process, in the meantime
+        new = _missing(batch, direction, cache)
+        if not new:
+            return
+        cache.require_room()
+        cache.keep(client.ask(new, direction))
+    with cache.exclusive():
+        problems = _read_answers(cache)
+    if problems:
+        raise deepl.DeepLException(problems[0])
+
+
+def _read_answers(cache: TranslationCache) -> list[str]:
+    """Turn the answers that were kept into translations; return what is wrong with those that give none."""
+    problems = []
+    for number, answer in cache.unread():
+        translations, problem = read(answer)
+        cache.add(answer.direction, translations)
+        cache.close(number, set(answer.texts) - set(translations), problem or "empty translations")
+        problems += [problem] if problem else []
+    return problems
+
+
+def _missing(texts: Iterable[str], direction: Direction, cache: TranslationCache) -> list[str]:
+    texts = list(texts)
+    known = cache.get(direction, texts)
+    return [text for text in texts if text not in known]
+
+
+def _sendable(texts: Iterable[str]) -> list[str]:
+    return [text for text in dict.fromkeys(map(one_line, texts)) if text]
+
+
+def _first(pairs: pd.DataFrame, rows: pd.Series) -> str | None:
+    """The name of the first of the ``rows`` that are true, if any."""
+    return f"pair {pairs.loc[rows, 'pair_id'].iloc[0]}" if rows.any() else None
 
 
 def batches(texts: Iterable[str]) -> Iterator[list[str]]:
@@ -125,7 +178,8 @@ def estimate(tasks: dict[str, tuple[Direction, pd.DataFrame]], cache: Translatio
         report[task] = {
             **direction._asdict(),
             "sentences": len(sentences),
-            "characters": {"all": characters(pairs[SIDES].to_numpy().ravel())} | _counts(direction, sentences, cache),
+            "characters": {"all": characters(map(one_line, pairs[SIDES].to_numpy().ravel()))}
+            | _counts(direction, sentences, cache),
         }
         texts.setdefault(direction, {}).update(dict.fromkeys(sentences))
     by_direction = [_counts(direction, sentences, cache) for direction, sentences in texts.items()]
@@ -143,14 +197,6 @@ def _counts(direction: Direction, sentences: Iterable[str], cache: TranslationCa
     return counts | {"new": counts["distinct"] - counts["cached"]}
 
 
-def _connect() -> deepl.DeepLClient:
-    """DeepL's client; the environment variable DEEPL_SERVER_URL names another server than DeepL's own."""
-    server = os.environ.get("DEEPL_SERVER_URL")
-    return deepl.DeepLClient(
-        auth_key(), server_url=f"{server.rstrip('/')}/" if server else None, send_platform_info=False
-    )
-
-
 def _check_cap(needed: int, billed: int, cap: int) -> None:
     if needed > cap - billed:
         raise InputError(
@@ -159,36 +205,12 @@ def _check_cap(needed: int, billed: int, cap: int) -> None:
         )
 
 
-def _check_quota(needed: int, usage: deepl.Usage) -> None:
-    account = usage.character
-    if account.valid and needed > account.limit - account.count:
+def _check_quota(needed: int, account: tuple[int, int] | None) -> None:
+    if account and needed > account[0]:
         raise InputError(
-            f"{needed} characters to translate are more than the {max(account.limit - account.count, 0)} left of the "
-            f"DeepL account's {account.limit}; nothing was sent: wait for the next billing period or enlarge the quota"
+            f"{needed} characters to translate are more than the {account[0]} left of the DeepL account's {account[1]}"
+            "; nothing was sent: wait for the next billing period or enlarge the quota"
         )
-
-
-def _request(client: deepl.DeepLClient, texts: list[str], direction: Direction) -> dict[str, Translation]:
-    """The translations of one batch by text, matched by position."""
-    if not texts:
-        return {}
-    results = client.translate_text(
-        texts, source_lang=direction.source, target_lang=direction.target, formality=direction.formality
-    )
-    if len(results) != len(texts):
-        raise deepl.DeepLException(f"{len(results)} translations came back for {len(texts)} sentences")
-    billed, lengths = [result.billed_characters for result in results], [len(text) for text in texts]
-    if billed != lengths and sorted(billed) == sorted(lengths):
-        raise deepl.DeepLException("the translations came back in another order")
-    origin = {
-        "client": f"deepl {deepl.__version__}",
-        "server": urlsplit(client.server_url).hostname,
-        "date": datetime.now(UTC).date().isoformat(),
-    }
-    return {
-        text: Translation(result.text, result.billed_characters, result.model_type_used, **origin)
-        for text, result in zip(texts, results, strict=True)
-    }
 
 
 def _reason(error: deepl.DeepLException) -> str:
