@@ -3,18 +3,18 @@
 import errno
 import hashlib
 import json
+import math
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sentencepiece
 import torch
-import yaml
 from hub_stand_in import Hub, serving
 from safetensors.torch import load_file, save_file
 from tiny import tiny_encoder
@@ -22,7 +22,7 @@ from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, AutoModelF
 
 from tmft.encoders.fetching import fetch_encoder
 from tmft.encoders.truncation import FAMILIES
-from tmft.experiment.configuration import SCHEMA
+from tmft.experiment import schema
 from tmft.runtime.errors import InputError
 from tmft.runtime.files import read_json
 
@@ -161,8 +161,7 @@ def test_family_is_named_where_the_source_does_not(tmp_path: Path) -> None:
 
 
 def test_schema_knows_the_families() -> None:
-    schema = yaml.safe_load(SCHEMA.read_text())
-    encoder = schema["properties"]["encoders"]["additionalProperties"]["properties"]
+    encoder = schema.read()["properties"]["encoders"]["additionalProperties"]["properties"]
     assert set(encoder["family"]["enum"]) == set(FAMILIES)
 
 
@@ -330,7 +329,6 @@ FETCH_ALL = """
 import json, sys
 from pathlib import Path
 from tmft.encoders.fetching import fetch_encoder
-from tmft.experiment.configuration import SCHEMA
 from tmft.runtime.errors import InputError
 for source, folder in json.loads(sys.argv[1]):
     try:
@@ -340,9 +338,14 @@ for source, folder in json.loads(sys.argv[1]):
 """
 
 
-def fetch_all(url: str, home: Path, *jobs: tuple[dict[str, Any], Path]) -> list[Any]:
+def fetch_all(url: str, home: Path, *jobs: tuple[dict[str, Any], Path], **variables: str) -> list[Any]:
     """Fetch in a process that takes ``url`` for the hub: provenance, or the line it was refused with, of each job."""
-    settings = {"HF_ENDPOINT": url, "HF_HOME": str(home), "PYTHONPATH": str(SCRIPTS), "OMP_NUM_THREADS": "1"}
+    settings = variables | {
+        "HF_ENDPOINT": url,
+        "HF_HOME": str(home),
+        "PYTHONPATH": str(SCRIPTS),
+        "OMP_NUM_THREADS": "1",
+    }
     environment = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
     arguments = json.dumps([(source, str(folder)) for source, folder in jobs])
     done = subprocess.run(
@@ -416,8 +419,208 @@ def test_a_file_that_is_not_the_commits_is_refused_and_fetched_again(hub: Hub, n
     hub.damaged = name
     job = {"hub": "org/model", "revision": "1" * 40}, tmp_path / "fetched"
     (line,) = fetch_all(hub.url, tmp_path / "home", job)
-    assert f"org/model: {name} came otherwise than it is in commit {'1' * 40}" in line and "\n" not in line
+    assert f"org/model: {name} is not the file of commit {'1' * 40}" in line and "\n" not in line
     assert not (tmp_path / "fetched").exists()
     hub.damaged = None
     (provenance,) = fetch_all(hub.url, tmp_path / "home", job)
     assert provenance["commit"] == "1" * 40
+
+
+def in_shards(folder: Path) -> Path:
+    """Save the weights of an encoder folder again in several files."""
+    model = AutoModel.from_pretrained(folder)
+    (folder / "model.safetensors").unlink()
+    model.save_pretrained(folder, max_shard_size="20KB")
+    assert len(list(folder.glob("model-*.safetensors"))) > 1
+    return folder
+
+
+COMMIT = "1" * 40
+WARM_UP = (
+    "import sys; from huggingface_hub import snapshot_download; snapshot_download('org/model', revision=sys.argv[1])"
+)
+
+
+@pytest.mark.parametrize(("kind", "symlinks"), [("one file", False), ("shards", True), ("pickle", False)])
+def test_a_cache_of_the_library_itself_is_taken_and_checked(
+    hub: Hub, kind: str, symlinks: bool, tmp_path: Path
+) -> None:
+    source = tiny_encoder("bert", tmp_path / "source")
+    (source / "1_Pooling").mkdir()
+    (source / "1_Pooling" / "config.json").write_text('{"pooling_mode_mean_tokens": true}')
+    (source / "README.md").write_text("a sentence-transformers model")
+    {"one file": lambda _: None, "shards": in_shards, "pickle": pickled}[kind](source)
+    hub.models["org/model"] = {COMMIT: source}
+    home, job = tmp_path / "home", {"hub": "org/model", "revision": COMMIT}
+    variables = {} if symlinks else {"HF_HUB_DISABLE_SYMLINKS": "1"}
+    environment = os.environ | variables | {"HF_ENDPOINT": hub.url, "HF_HOME": str(home)}
+    subprocess.run([sys.executable, "-c", WARM_UP, COMMIT], env=environment, check=True)
+    (provenance,) = fetch_all(hub.url, home, (job, tmp_path / "fetched"), **variables)
+    local = fetch_encoder({"path": str(source)}, tmp_path / "local", 4)
+    assert (provenance["files"], provenance["sha256"]) == (local["files"], local["sha256"])
+
+    weights = next(home.rglob("snapshots/*/*-00002-of-*" if kind == "shards" else "snapshots/*/*[ln].*[ns]"))
+    content = weights.resolve()
+    content.chmod(0o644)
+    content.write_bytes(content.read_bytes()[:-1] + b"x")
+    line, again = fetch_all(hub.url, home, (job, tmp_path / "none"), (job, tmp_path / "again"), **variables)
+    assert f"org/model: {weights.name} is not the file of commit {COMMIT}" in line
+    assert again["files"] == provenance["files"]
+
+
+def test_a_gated_model_is_refused_with_what_to_do(hub: Hub, tmp_path: Path) -> None:
+    hub.models["org/model"] = {COMMIT: tiny_encoder("bert", tmp_path / "source")}
+    hub.gated.add("org/model")
+    (line,) = fetch_all(hub.url, tmp_path / "home", ({"hub": "org/model", "revision": COMMIT}, tmp_path / "none"))
+    assert "org/model" in line and "accept" in line and "HF_TOKEN" in line and "\n" not in line
+
+
+# --- encoders that load but are not what they say
+
+
+def with_settings(folder: Path, **settings: Any) -> Path:
+    config = read_json(folder / "config.json") | settings
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
+def with_tensors(folder: Path, rename: Callable[[str], str] = str, **tensors: torch.Tensor) -> Path:
+    weights = {rename(name): tensor for name, tensor in load_file(folder / "model.safetensors").items()}
+    save_file(weights | tensors, folder / "model.safetensors", {"format": "pt"})
+    return folder
+
+
+def encoder(folder: Path) -> dict[str, str]:
+    return {"path": str(folder)}
+
+
+@pytest.mark.parametrize("kind", ["relative_key", "relative_key_query"])
+def test_relative_positions_of_another_version_are_refused(kind: str, tmp_path: Path) -> None:
+    name = "encoder.layer.0.attention.self.distance_embedding.weight"
+    folder = with_tensors(tiny_encoder("bert", tmp_path / "source"), **{name: torch.randn(79, 8)})
+    assert f"does not use the tensor {name}" in refused(encoder(folder), tmp_path / "out")
+    with_settings(folder, position_embedding_type=kind)
+    assert f"ignores position_embedding_type ('{kind}')" in refused(encoder(folder), tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "encoder.layer.1.attention.self.query.lora_A.weight",
+        "encoder.layer.4.output.dense.weight",
+        "embeddings.language_embeddings.weight",
+        "adapter.weight",
+    ],
+)
+def test_a_tensor_that_nothing_uses_is_refused_by_name(name: str, tmp_path: Path) -> None:
+    folder = with_tensors(tiny_encoder("bert", tmp_path / "source"), **{name: torch.randn(8, 8)})
+    message = refused(encoder(folder), tmp_path / "out")
+    assert name in message or "the weights hold 5 layers" in message
+
+
+@pytest.mark.parametrize("key", ["use_rotary", "layer_scale", "num_experts", "rescale_embeddings"])
+def test_a_setting_that_this_version_does_not_read_is_refused_by_name(key: str, tmp_path: Path) -> None:
+    folder = with_settings(tiny_encoder("electra", tmp_path / "source"), **{key: True})
+    assert f"ignores {key} (True)" in refused(encoder(folder), tmp_path / "out")
+
+
+USUAL = {
+    "_name_or_path": "x",
+    "architectures": ["X"],
+    "directionality": "bidi",
+    "gradient_checkpointing": False,
+    "output_past": True,
+    "pooler_fc_size": 768,
+    "position_embedding_type": "absolute",
+    "summary_type": "first",
+    "torch_dtype": "float32",
+    "transformers_version": "4.10.0",
+    "use_cache": True,
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_configs_usually_carry_is_taken(family: str, tmp_path: Path) -> None:
+    folder = with_settings(tiny_encoder(family, tmp_path / "source"), **USUAL)
+    extra = {"embeddings.position_ids": torch.arange(40), "classifier.weight": torch.randn(2, 32)}
+    fetch_encoder(encoder(with_tensors(folder, **extra)), tmp_path / "out", 4)
+
+
+def test_tokens_beyond_the_embedding_table_are_named(tmp_path: Path) -> None:
+    folder = tiny_encoder("bert", tmp_path / "source")
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    rows = len(tokenizer)
+    tokenizer.add_tokens(["covid", "zoom"])
+    tokenizer.save_pretrained(folder)
+    message = refused(encoder(folder), tmp_path / "out")
+    assert f"ids up to {rows + 1} ('zoom')" in message and f"{rows} rows" in message and "2 tokens" in message
+
+
+def test_a_tokenizer_without_padding_is_refused(tmp_path: Path) -> None:
+    folder = tiny_encoder("bert", tmp_path / "source")
+    settings = read_json(folder / "tokenizer_config.json")
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"pad_token": None}))
+    assert "no padding token; name one as pad_token" in refused(encoder(folder), tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("words", "settings", "folded"),
+    [
+        ("The the Ape ape", None, False),
+        ("the ape", None, True),
+        ("the ape", {"do_lower_case": False}, False),
+        ("The Ape the ape", {"do_lower_case": True}, True),
+        ("\u6f22 \u5b57", None, None),
+    ],
+)
+def test_the_case_of_a_bare_vocabulary_is_that_of_the_checkpoint(
+    words: str, settings: dict | None, folded: bool | None, tmp_path: Path
+) -> None:
+    folder = tiny_encoder("bert", tmp_path / "source")
+    for file in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / file).unlink()
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words.split()]
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n")
+    if settings is not None:
+        (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    if folded is None:
+        assert "do_lower_case" in refused(encoder(folder), tmp_path / "out")
+        return
+    fetch_encoder(encoder(folder), tmp_path / "out", 4)
+    tokens = AutoTokenizer.from_pretrained(tmp_path / "out")("The APE").tokens()
+    assert ("the" in tokens) == folded and ("[UNK]" in tokens) == (not folded)
+
+
+def test_a_prefix_of_all_tensors_is_named(tmp_path: Path) -> None:
+    for prefix in ("module.", "model.encoder_q."):
+        folder = with_tensors(tiny_encoder("bert", tmp_path / prefix), rename=lambda name: f"{prefix}{name}")  # noqa: B023
+        assert f"all tensors have the prefix '{prefix}'" in refused(encoder(folder), tmp_path / "out")
+
+
+def test_every_shard_is_in_the_provenance(tmp_path: Path) -> None:
+    folder = in_shards(tiny_encoder("bert", tmp_path / "source"))
+    before = fetch_encoder(encoder(folder), tmp_path / "out", 4)
+    shard = min(folder.glob("model-*.safetensors"))
+    save_file({name: tensor + 1 for name, tensor in load_file(shard).items()}, shard, {"format": "pt"})
+    after = fetch_encoder(encoder(folder), tmp_path / "out", 4)
+    assert before["sha256"] != after["sha256"] and before["files"] != after["files"]
+    (folder / "model.safetensors.index.json").write_text("{")
+    assert "index" in refused(encoder(folder), tmp_path / "new")
+
+
+def test_weights_that_give_no_finite_vectors_are_refused(tmp_path: Path) -> None:
+    folder = tiny_encoder("bert", tmp_path / "source")
+    weights = load_file(folder / "model.safetensors")
+    weights["encoder.layer.2.output.dense.bias"][3] = math.nan
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    assert "is not finite" in refused(encoder(folder), tmp_path / "out")
+
+
+def test_files_follow_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        fetch_encoder(encoder(tiny_encoder("bert", tmp_path / "source")), tmp_path / "out", 4)
+    finally:
+        os.umask(before)
+    assert {file.stat().st_mode & 0o777 for file in (tmp_path / "out").iterdir()} == {0o640}
+    assert (tmp_path / "out").stat().st_mode & 0o777 == 0o750

@@ -19,6 +19,7 @@ class Hub:
     url: str = ""
     models: dict[str, dict[str, Path]] = field(default_factory=dict)
     damaged: str | None = None
+    gated: set[str] = field(default_factory=set)  # models whose terms nobody has accepted
     asked: list[str] = field(default_factory=list)
 
     def answer(self, path: str) -> tuple[int, dict[str, str], bytes]:
@@ -32,7 +33,11 @@ class Hub:
         commit = list(commits)[-1] if asked["revision"] == "main" else asked["revision"]
         if commit not in commits:
             return 404, {"X-Error-Code": "RevisionNotFound"}, b""
+        if "file" in asked.groupdict() and asked["model"] in self.gated:
+            return 403, {"X-Error-Code": "GatedRepo"}, b""
         if "file" in asked.groupdict():
+            if not (commits[commit] / asked["file"]).is_file():
+                return 404, {"X-Error-Code": "EntryNotFound"}, b""
             content = (commits[commit] / asked["file"]).read_bytes()
             headers = {"X-Repo-Commit": commit, "ETag": f'"{_oid(content)}"'}
             if _is_large(asked["file"]):
@@ -40,14 +45,15 @@ class Hub:
             return 200, headers, content[::-1] if asked["file"] == self.damaged else content
         if asked["what"] == "revision":
             return 200, {}, json.dumps({"id": asked["model"], "sha": commit, "siblings": []}).encode()
-        files = [_entry(file) for file in commits[commit].iterdir()]
+        root = commits[commit]
+        files = [_entry(file, root) for file in root.rglob("*") if file.is_file()]
         return 200, {"Content-Type": "application/json"}, json.dumps(files).encode()
 
 
-def _entry(file: Path) -> dict[str, Any]:
+def _entry(file: Path, root: Path) -> dict[str, Any]:
     """A file in the listing of a commit."""
     content = file.read_bytes()
-    entry = {"type": "file", "path": file.name, "size": len(content), "oid": _oid(content)}
+    entry = {"type": "file", "path": str(file.relative_to(root)), "size": len(content), "oid": _oid(content)}
     if _is_large(file.name):
         entry["lfs"] = {"oid": hashlib.sha256(content).hexdigest(), "size": len(content), "pointerSize": 100}
     return entry

@@ -70,6 +70,8 @@ def tiny_encoder(family: str, folder: Path, layers: int = 4, **config_overrides)
         "cls_token_id": tokenizer.cls_token_id,
         "sep_token_id": tokenizer.sep_token_id,
     }
+    if family == "distilbert":
+        del settings["intermediate_size"]  # its own name is hidden_dim
     config = AutoConfig.for_model(family, **settings | FAMILY_SETTINGS[family] | config_overrides)
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(0)

@@ -6,19 +6,21 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import torch
 from tokenizers.normalizers import Precompiled, Sequence
 from transformers import AutoTokenizer, DebertaV2Tokenizer, PreTrainedTokenizerFast
 from transformers.convert_slow_tokenizer import SentencePieceExtractor
 
+from tmft.encoders.checks import check_settings
 from tmft.encoders.hub import download
-from tmft.encoders.truncation import TruncatedEncoder, read_config
-from tmft.encoders.weights import SAFETENSORS, save_model
+from tmft.encoders.truncation import TruncatedEncoder, read_config, usable_length
+from tmft.encoders.weights import PICKLE, SAFETENSORS, save_model, weight_files
 from tmft.runtime.errors import InputError
 from tmft.runtime.files import atomic_folder, file_sha256, files_sha256, read_json, write_json
 
-PICKLE = "pytorch_model.bin"
 VOCABULARY = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 SETTINGS = ("config.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "merges.txt")
+PROBES = ("", "a word", "word " * 2000, "\u2603 \U0001f600 \u6f22\u5b57 \x00")
 LIBRARIES = ("huggingface_hub", "safetensors", "tokenizers", "torch", "transformers")
 
 
@@ -27,13 +29,15 @@ def fetch_encoder(source: dict[str, Any], folder: Path, depth: int) -> dict[str,
 
     ``source`` is one of {"hub": id, "revision": commit}, {"path": local folder} and {"package": name of an installed
     package that carries such a folder}; with a "family" it says the architecture of a source whose config.json does
-    not. Heads and pooler are left out. No code of the source runs: none is loaded, and a pickle only if it has no
-    safetensors, by torch's weights-only loading.
+    not. Heads and pooler are left out, any other tensor that transformers would drop is refused. At the end a
+    few sentences go through tokenizer and encoder. No code of the source runs: none is loaded, and a pickle only if it
+    has no safetensors, by torch's weights-only loading.
 
     Returns the provenance: source, commit (hub only), sha256 of the source's files, versions of the libraries, files
     with their sha256.
-    Raises InputError for a source that cannot be had, one without tokenizer, another number of layers than ``depth``,
-    an unsupported architecture, and weights that are damaged or incomplete.
+    Raises InputError for a source that cannot be had, one without tokenizer or whose tokenizer does not fit the
+    encoder, another number of layers than ``depth``, an unsupported architecture, and weights that are damaged,
+    incomplete or not all used.
     """
     with atomic_folder(folder) as partial, TemporaryDirectory() as scratch:
         source_folder, commit = _locate(source)
@@ -41,8 +45,10 @@ def fetch_encoder(source: dict[str, Any], folder: Path, depth: int) -> dict[str,
         layers = read_config(origin).num_hidden_layers
         if layers != depth:
             raise InputError(f"{origin}: has {layers} layers, the config says {depth}; correct the encoder's depth")
-        tokenizer = load_tokenizer(origin)
-        save_model(TruncatedEncoder.load(origin, depth).model, partial)
+        check_settings(origin)
+        tokenizer, encoder = load_tokenizer(origin), TruncatedEncoder.load(origin, depth, all_used=True)
+        check_tokenizer(tokenizer, encoder, origin)
+        save_model(encoder.model, partial)
         tokenizer.save_pretrained(partial)
         provenance = {
             "source": source,
@@ -58,8 +64,7 @@ def fetch_encoder(source: dict[str, Any], folder: Path, depth: int) -> dict[str,
 def _locate(source: dict[str, Any]) -> tuple[Path, str | None]:
     """The folder that holds the source's files, and the hub commit they are from."""
     if "hub" in source:
-        files = [*SETTINGS, *VOCABULARY]
-        return download(source["hub"], source["revision"], files, (SAFETENSORS, PICKLE)), source["revision"]
+        return download(source["hub"], source["revision"], [*SETTINGS, *VOCABULARY]), source["revision"]
     return (_package_folder(source["package"]) if "package" in source else Path(source["path"])), None
 
 
@@ -99,7 +104,9 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
     if not any(file for pattern in VOCABULARY for file in folder.glob(pattern)):
         raise InputError(f"{folder}: no tokenizer ({', '.join(VOCABULARY)}); add its files to the folder")
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        tokenizer = AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False, **_case(folder)
+        )
     except (OSError, ValueError) as error:
         raise InputError(f"{folder}: the tokenizer cannot be loaded ({' '.join(str(error).split())})") from error
     if not tokenizer.is_fast:
@@ -116,12 +123,61 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
     )
 
 
+def _case(folder: Path) -> dict[str, bool]:
+    """What tells the class of a tokenizer that is no more than a vocab.txt whether to fold case.
+
+    Where no setting says it, the vocabulary does: with capitals it is cased, with small letters alone it is not.
+    Raises InputError where it has neither.
+    """
+    vocabulary, settings = folder / "vocab.txt", folder / "tokenizer_config.json"
+    if (folder / "tokenizer.json").exists() or not vocabulary.exists():
+        return {}
+    if settings.exists() and "do_lower_case" in read_json(settings):
+        return {}
+    tokens = vocabulary.read_text(encoding="utf-8").split()
+    words = "".join(token for token in tokens if not (token.startswith("[") and token.endswith("]")))
+    if words == words.lower() == words.upper():
+        raise InputError(
+            f"{vocabulary}: nothing says whether case is folded; add a tokenizer_config.json with "
+            '{"do_lower_case": true} or {"do_lower_case": false}'
+        )
+    return {"do_lower_case": words == words.lower()}
+
+
+def check_tokenizer(tokenizer: PreTrainedTokenizerFast, encoder: TruncatedEncoder, folder: Path) -> None:
+    """Refuse a tokenizer that does not fit the encoder, then send a few odd sentences through both.
+
+    Raises InputError for a tokenizer without a padding token, with ids beyond the embedding table, and for vectors that
+    are not finite.
+    """
+    if tokenizer.pad_token_id is None:
+        raise InputError(
+            f"{folder}: the tokenizer has no padding token; name one as pad_token in tokenizer_config.json"
+        )
+    rows = encoder.model.get_input_embeddings().num_embeddings
+    beyond = {token: number for token, number in tokenizer.get_vocab().items() if number >= rows}
+    if beyond:
+        token, number = max(beyond.items(), key=lambda item: item[1])
+        raise InputError(
+            f"{folder}: the tokenizer has ids up to {number} ({token!r}), the embedding table {rows} rows, 0 to "
+            f"{rows - 1}; resize the table (resize_token_embeddings), train it and save both, or remove these "
+            f"{len(beyond)} tokens"
+        )
+    length = usable_length(encoder.model.config, tokenizer)
+    for sentence in PROBES:
+        ids = tokenizer(sentence, truncation=True, max_length=length, return_tensors="pt")["input_ids"]
+        with torch.inference_mode():
+            vector = encoder(ids, torch.ones_like(ids)) if ids.numel() else torch.zeros(1, encoder.hidden_size)
+        if not vector.isfinite().all():
+            raise InputError(f"{folder}: the vector of {sentence[:20]!r} is not finite; the weights are damaged")
+
+
 def _character_map(model: Path) -> bytes:
     """The compiled normalisation in a SentencePiece model; empty if it has none."""
     return SentencePieceExtractor(str(model)).proto.normalizer_spec.precompiled_charsmap
 
 
 def _content(folder: Path) -> set[Path]:
-    """The files of the source that matter, whichever of the two weights files is used."""
-    weights = SAFETENSORS if (folder / SAFETENSORS).exists() else PICKLE
-    return {file for pattern in (*SETTINGS, *VOCABULARY, weights) for file in folder.glob(pattern)}
+    """The files of the source that loading reads."""
+    found = {file for pattern in (*SETTINGS, *VOCABULARY) for file in folder.glob(pattern)}
+    return found | set(weight_files(folder))

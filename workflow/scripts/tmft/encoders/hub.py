@@ -2,16 +2,25 @@
 
 import fcntl
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from errno import ENOSPC
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 from huggingface_hub import HfApi, snapshot_download
-from huggingface_hub.errors import HFValidationError, HTTPError, RepositoryNotFoundError, RevisionNotFoundError
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HFValidationError,
+    HTTPError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils.sha import git_hash
 
+from tmft.encoders.weights import INDEX, PICKLE, SAFETENSORS, weight_files
 from tmft.runtime.errors import InputError
 from tmft.runtime.files import file_sha256, write_json
 
@@ -37,29 +46,43 @@ def pinned(source: dict[str, Any], lock: Path) -> dict[str, Any]:
     return source | {"revision": revisions[model]}
 
 
-def download(model: str, revision: str, files: list[str], weights: tuple[str, str]) -> Path:
-    """Bring the ``files`` (patterns) of a commit and the first of the two ``weights`` that it has into a local folder.
+def download(model: str, revision: str, files: Collection[str]) -> Path:
+    """Bring the weights of a commit and those of its ``files`` (names, at its top) that it has into a local folder.
 
+    Weights are safetensors where there are any, else a pickle; in one file or in shards.
     Raises InputError where the hub does not provide them, or other files than the commit's.
     """
-    first, second = weights
     with _failures_reported(model, revision):
-        snapshot = Path(snapshot_download(model, revision=revision, allow_patterns=[*files, first]))
-        if not (snapshot / first).exists():
-            snapshot_download(model, revision=revision, allow_patterns=second)
-    for file in snapshot.iterdir():
-        _check(file, model, revision)
+        hashes: dict[str, str] = {}
+        for weights in (SAFETENSORS, PICKLE):
+            wanted = [*files, weights, f"{weights}{INDEX}"]
+            snapshot = Path(snapshot_download(model, revision=revision, allow_patterns=wanted))
+            if found := weight_files(snapshot):
+                snapshot_download(model, revision=revision, allow_patterns=[file.name for file in found])
+                break
+        for file in snapshot.iterdir():
+            if file in found or any(fnmatch(file.name, pattern) for pattern in files):
+                if not (file.is_symlink() or hashes):  # a cache without links does not say what its files are
+                    hashes = _hashes(model, revision)
+                _check(file, hashes, model, revision)
     return snapshot
 
 
-def _check(link: Path, model: str, revision: str) -> None:
-    """Compare a file with its name in the hub's cache: its sha256 if it is large, else its hash in git."""
-    file = link.resolve()
-    found = file_sha256(file) if len(file.name) == 64 else git_hash(file.read_bytes())
-    if found != file.name:
-        file.unlink()
-        link.unlink()
-        raise InputError(f"{model}: {link.name} came otherwise than it is in commit {revision}; run the command again")
+def _hashes(model: str, revision: str) -> dict[str, str]:
+    """The hash of each file at the top of a commit: its sha256 if it is large, else its hash in git."""
+    entries = HfApi().list_repo_tree(model, revision=revision)
+    return {file.path: file.lfs.sha256 if file.lfs else file.blob_id for file in entries if isinstance(file, RepoFile)}
+
+
+def _check(file: Path, hashes: dict[str, str], model: str, revision: str) -> None:
+    """Compare a file with its hash: its name in the hub's cache where it is a link there, else what the hub says."""
+    content = file.resolve()
+    expected = content.name if file.is_symlink() else hashes.get(file.name)
+    found = file_sha256(content) if expected and len(expected) == 64 else git_hash(content.read_bytes())
+    if found != expected:
+        content.unlink()
+        file.unlink(missing_ok=True)
+        raise InputError(f"{model}: {file.name} is not the file of commit {revision}; run the command again")
 
 
 @contextmanager
@@ -73,7 +96,7 @@ def _read(lock: Path) -> dict[str, str]:
     try:
         return json.loads(lock.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise InputError(f"{lock}: not a JSON file; mend it, or remove it to take the newest commits") from error
+        raise InputError(f"{lock}: not a JSON file; correct it, or remove it to take the newest commits") from error
 
 
 @contextmanager
@@ -81,6 +104,11 @@ def _failures_reported(model: str, revision: str) -> Iterator[None]:
     remedy = "or download the model elsewhere and give its folder as the encoder's `path` instead of `hub`"
     try:
         yield
+    except GatedRepoError as error:
+        raise InputError(
+            f"{model}: the hub gives it only to those who accepted its terms; accept them on the model's page and set "
+            f"HF_TOKEN, {remedy}"
+        ) from error
     except (RepositoryNotFoundError, HFValidationError) as error:
         raise InputError(f"{model}: the hub has no such model, or it is private; correct the id, {remedy}") from error
     except RevisionNotFoundError as error:

@@ -19,6 +19,7 @@ from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedMode
 from transformers.modeling_outputs import BaseModelOutput
 from transformers.utils import logging
 
+from tmft.encoders.checks import check_prefix, check_unused
 from tmft.encoders.dropout import use_fast_dropout
 from tmft.runtime.errors import InputError
 
@@ -109,15 +110,18 @@ class TruncatedEncoder(nn.Module):
         self.hidden_size: int = model.config.hidden_size
 
     @classmethod
-    def load(cls, folder: Path, layer: int, random_seed: int | None = None) -> "TruncatedEncoder":
+    def load(
+        cls, folder: Path, layer: int, random_seed: int | None = None, all_used: bool = False
+    ) -> "TruncatedEncoder":
         """The encoder in `folder` up to `layer`, on the CPU, in float32 and in evaluation mode.
 
         Layers above `layer`, pooler and heads are not built. With `random_seed` the checkpoint is not read: the
         weights are those of a fresh initialisation of the whole architecture, so that a seed is one random encoder
-        whatever the layer. The state of the global random number generators is left as it was.
+        whatever the layer. The state of the global random number generators is left as it was. With ``all_used`` each
+        tensor of the checkpoint must be used, or belong to a layer above, a head or a pooler.
 
         Raises InputError for an unusable config, a layer outside 0..L, and weights that cannot be read, lack a
-        tensor or do not fit the config.
+        tensor, hold one too many or do not fit the config.
         """
         config = read_config(folder)
         if not 0 <= layer <= config.num_hidden_layers:
@@ -141,7 +145,10 @@ class TruncatedEncoder(nn.Module):
             raise InputError(f"{folder}: cannot be loaded ({reason}); fetch the encoder again") from error
         stored = model.state_dict().keys() - report["missing_keys"] | report["unexpected_keys"]
         encoder = cls(model, layer).eval()
+        check_prefix(folder, encoder.model.state_dict(), report["unexpected_keys"])
         _check_weights(folder, config, encoder.model, stored, report["mismatched_keys"])
+        if all_used:
+            check_unused(folder, report["unexpected_keys"])
         return encoder
 
     @property
@@ -329,13 +336,13 @@ def _check_weights(
     layers = len({match[1] for name in stored if (match := LAYER_TENSOR.search(name))})
     expected = min(config.num_hidden_layers, getattr(config, "num_hidden_groups", config.num_hidden_layers))
     if layers != expected:
-        raise InputError(f"{folder}: the weights hold {layers} layers, config.json says {expected}; mend the latter")
+        raise InputError(f"{folder}: the weights hold {layers} layers, config.json says {expected}; correct that")
     for name in model.state_dict():
         if name not in stored:
             raise InputError(f"{folder}: the weights lack the tensor {name}; fetch the encoder again")
     for name, found, wanted in sorted(mismatched):
         raise InputError(
-            f"{folder}: the tensor {name} is of shape {tuple(found)}, by config.json {tuple(wanted)}; mend config.json"
+            f"{folder}: the tensor {name} is of shape {tuple(found)}, by config.json {tuple(wanted)}; correct that"
         )
 
 

@@ -1,11 +1,35 @@
-"""The weights of a transformers model in a folder."""
+"""The weights of a transformers model in a folder: which files hold them, and writing them."""
 
+import json
 from pathlib import Path
 
 from safetensors.torch import save
 from transformers import PreTrainedModel
 
+from tmft.runtime.errors import InputError
+
 SAFETENSORS = "model.safetensors"
+PICKLE = "pytorch_model.bin"
+INDEX = ".index.json"  # beside shards, it names them
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The files that loading takes the weights from: one, or the index of shards and all that it names; else none."""
+    for name in (SAFETENSORS, PICKLE):
+        index = folder / f"{name}{INDEX}"
+        if (folder / name).exists():
+            return [folder / name]
+        if index.exists():
+            return [index, *(folder / shard for shard in shards(index))]
+    return []
+
+
+def shards(index: Path) -> list[str]:
+    """The names of the shards that an index names. Raises InputError for a damaged one."""
+    try:
+        return sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{index}: not the index of a checkpoint in shards; fetch the encoder again") from error
 
 
 def save_model(model: PreTrainedModel, folder: Path) -> None:

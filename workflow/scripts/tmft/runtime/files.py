@@ -30,14 +30,16 @@ REMEDIES = {
 def atomic_file(path: Path) -> Iterator[Path]:
     """Yield a temporary sibling of ``path`` to write; it becomes ``path`` at the end, or vanishes if the body raises.
 
-    Raises InputError when the disk is full or may not be written.
+    Its mode follows the umask. Raises InputError when the disk is full or may not be written.
     """
     partial = _partial(path)
     with _refusals_reported(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         partial.touch()
+        mode = partial.stat().st_mode
         try:
             yield partial
+            partial.chmod(mode)  # libraries that write by way of a private file of their own leave its mode
             os.replace(partial, path)
         finally:
             partial.unlink(missing_ok=True)
@@ -49,8 +51,11 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     partial = _partial(path)
     with _refusals_reported(path):
         partial.mkdir(parents=True)
+        mode = partial.stat().st_mode
         try:
             yield partial
+            for content in partial.rglob("*"):
+                content.chmod(mode if content.is_dir() else mode & 0o666)
             shutil.rmtree(path, ignore_errors=True)
             os.replace(partial, path)
         finally:
