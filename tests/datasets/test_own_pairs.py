@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tmft.datasets.own import draw_splits, read_own_pairs
 from tmft.runtime.errors import InputError
 
-SCORES = {"label_range": [0, 5], "shares": [0.7, 0.15, 0.15], "seed": 0}
+SCORES = {"label_range": [0, 5], "shares": [0.7, 0.15, 0.15], "seed": 0, "separator": ",", "encoding": "utf-8"}
 CLASSES = SCORES | {"labels": ["no", "yes"]}
 HEAD = "sentence1,sentence2,label\n"
 ROWS = "".join(f"left {n},right {n},{n % 6}\n" for n in range(20))
@@ -56,7 +56,15 @@ def test_words_of_classes_become_numbers(tmp_path):
     ("text", "source", "words"),
     [
         ("sentence1,sentence2\na,b\n", SCORES, ["line 1", "'label'", "sentence1, sentence2, label"]),
-        ("sentence1;sentence2;label\na;b;1\n", SCORES, ["line 1", "'sentence1'", "commas"]),
+        ("sentence1;sentence2;label\na;b;1\n", SCORES, ["line 1", "semicolons", "separator: ';'"]),
+        ("sentence1\tsentence2\tlabel\na\tb\t1\n", SCORES, ["line 1", "tabs", "separator: '\\t'"]),
+        ("label|sentence1|sentence2\n1|a|b\n", SCORES, ["line 1", "bars", "separator: '|'"]),
+        (HEAD + ROWS, SCORES | {"separator": ";"}, ["line 1", "commas", "separator: ','"]),
+        ("sentence1;sentence2\na;b\n", SCORES, ["line 1", "'sentence1'", "with commas"]),
+        ((HEAD + ROWS).encode("utf-16"), SCORES, ["not utf-8", "looks like utf-16", "encoding: utf-16"]),
+        ((HEAD + ROWS).encode("utf-16-le"), SCORES, ["not utf-8", "encoding: utf-16-le"]),
+        ((HEAD + ROWS).encode("utf-32"), SCORES, ["not utf-8", "encoding: utf-32"]),
+        ((HEAD + "\u201ca\u201d,b,1\n" + ROWS).encode("cp1252"), SCORES, ["line 2", "encoding: cp1252"]),
         ("sentence1,sentence2,label,label\na,b,1,2\n", SCORES, ["line 1", "'label'"]),
         ("", SCORES, ["line 1"]),
         (HEAD + ROWS + "a,b\n", SCORES, ["line 22", "2 fields instead of 3"]),
@@ -76,6 +84,24 @@ def test_what_cannot_be_used_is_refused_by_file_and_line(tmp_path, text, source,
     message = refused(tmp_path, text, source)
     for word in ["pairs.csv", *words]:
         assert word in message
+
+
+@pytest.mark.parametrize("blank", ["\n", "\r\n", "  \n", ",,\n", " , , \n", "\t\n"])
+def test_blank_lines_are_no_rows_and_are_counted(tmp_path, capsys, blank):
+    lines = (HEAD + ROWS).splitlines(keepends=True)
+    pairs = read(tmp_path, blank + "".join(line + blank for line in lines) + blank)
+    assert len(pairs) == 20 and pairs["sentence1"].tolist() == read(tmp_path, HEAD + ROWS)["sentence1"].tolist()
+    assert "23 blank lines are skipped" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("separator", "encoding"), [(";", "utf-8"), ("\t", "utf-16"), ("|", "cp1252"), (",", "utf-16-le"), (",", "latin-1")]
+)
+def test_separator_and_encoding_are_as_declared(tmp_path, separator, encoding):
+    text = (HEAD + '"caf\u00e9, ""open""",b,1\n' + ROWS).replace(",", separator)
+    pairs = read(tmp_path, text.encode(encoding), SCORES | {"separator": separator, "encoding": encoding})
+    expected = f'caf\u00e9{separator} "open"'
+    assert pairs["sentence1"].tolist()[0] == expected and len(pairs) == 21
 
 
 names = st.integers(0, 40).map(lambda n: f"Sentence {n}")

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from scipy.stats import spearmanr
 
-from tmft.datasets import scenes
+from tmft.datasets.scenes import pairs as scenes
 from tmft.datasets.scenes.lexicon import CONCEPTS, DETERMINERS, Noun, Verb
 from tmft.datasets.scenes.pairs import (
     ENTAILMENT_CLASSES,

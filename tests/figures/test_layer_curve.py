@@ -37,6 +37,32 @@ def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
     return table, summarise(table)
 
 
+def test_where_every_run_collapsed_figure_and_table_say_so(tmp_path):
+    runs = [["sts", "tmft", encoder, layer, seed] for encoder in "be" for layer in range(3) for seed in range(2)]
+    records = [
+        {
+            "run": dict(zip(["task", "recipe", "encoder", "layer", "seed"], run, strict=True)),
+            "status": "collapsed",
+            "reason": "the predictions on validation are constant in every epoch",
+            "metrics": None,
+            "best_epoch": None,
+            "parameters": {"published": 1},
+            "cost": {"seconds": 1.0},
+            "provenance": {"settings": {"objective": "cosine_regression"}},
+        }
+        for run in runs
+    ]
+    table = tabulate_runs(records, runs)
+    points, single = layer_curve_points(table, summarise(table), LINES)
+    assert points[["line", "layer", "n", "collapsed"]].to_numpy().tolist() == [
+        [line, layer, 0, 2] for line in ("BERT", "ELECTRA") for layer in range(3)
+    ]
+    drawing = draw_layer_curve(points, single, "Title", "STS test Spearman × 100")
+    texts = [text.get_text() for text in drawing.axes[0].texts]
+    assert "every run collapsed" in texts and texts.count("2 collapsed") == 6
+    save(drawing, tmp_path / "figure.png")
+
+
 def test_points_are_the_summary_times_100(tables):
     points, single = layer_curve_points(*tables, LINES)
     values = tables[0].query("encoder == 'b' and layer == 2")["value"] * 100

@@ -59,6 +59,7 @@ def record(layer: int, seed: int, validation: float | None, test: float = 0.0, t
         "best_epoch": 1,
         "parameters": {"published": 10},
         "cost": {"seconds": 1.0, "training_tokens": tokens},
+        "provenance": {"settings": {"objective": "cosine_regression"}},
     }
 
 

@@ -86,6 +86,13 @@ def test_latex_has_the_same_cells():
     assert sum(line.count(r"\textbf") for line in lines) == 4
 
 
+def test_every_special_character_of_latex_is_escaped():
+    table = TABLE | {"encoders": {"b": r"a~b^c\d", "e": "50 % & $1_{x} #2"}}
+    found = to_latex(layer_rows(summary(SCORES), TABLE), table)
+    assert r"a\textasciitilde{}b\textasciicircum{}c\textbackslash{}d" in found
+    assert r"50 \% \& \$1\_\{x\} \#2" in found
+
+
 def test_each_recipe_has_its_own_maxima():
     first = summary(SCORES)
     both = pd.concat([first, first.assign(recipe="ws", mean=first["mean"] / 2)])

@@ -7,10 +7,10 @@ from tmft.runtime.job import job
 with job(snakemake):
     from tmft.datasets.corpora import report
     from tmft.datasets.pairs import read_pairs
+    from tmft.datasets.text import sentences
     from tmft.runtime.files import write_json
 
     tables = {
         task: read_pairs(Path(path)) for task, path in zip(snakemake.params.tasks, snakemake.input.pairs, strict=True)
     }
-    with Path(snakemake.input.corpus).open(encoding="utf-8") as lines:
-        write_json(Path(snakemake.output[0]), report(lines, tables))
+    write_json(Path(snakemake.output[0]), report(sentences(Path(snakemake.input.corpus)), tables))

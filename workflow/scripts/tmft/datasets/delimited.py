@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from tmft.datasets.pairs import DTYPES, check
+from tmft.datasets.text import looks_like
 from tmft.runtime.errors import InputError
 
 QUOTING = {"csv": csv.QUOTE_MINIMAL, "none": csv.QUOTE_NONE}
@@ -22,7 +23,8 @@ def read_delimited(files: dict[str, Path], reading: dict[str, Any], label_range:
     are text), header (whether line 1 is one), encoding, columns (the names of all fields, in order), which of these are
     sentence1, sentence2 and label, and optionally strip (take outer white space off the sentences), labels (the numbers
     that the words of the label column stand for), split (the column that names a row's split) and splits (what its
-    words stand for). Lines end with LF or CRLF; lines count from 1, the header included.
+    words stand for). Lines end with LF or CRLF; lines count from 1, the header included. Rows without any text are
+    skipped, and a line in the log says how many.
 
     Raises InputError naming file and line: wrong number of fields, another header, broken quotes, bytes outside the
     encoding, a label or split that is not declared, and what ``pairs.check`` refuses.
@@ -59,7 +61,7 @@ def _declared(values: dict[str, str], reading: dict[str, Any], key: str, where: 
     column, meanings = reading[key], reading[f"{key}s"]
     if values[column] not in meanings:
         raise InputError(
-            f"{where}: {column} is '{values[column]}' and not one of {', '.join(meanings)}; mend the row, or declare it"
+            f"{where}: {column} is '{values[column]}' and not one of {', '.join(meanings)}; correct or declare it"
         )
     return meanings[values[column]]
 
@@ -73,31 +75,39 @@ def read_rows(path: Path, reading: dict[str, Any]) -> Iterator[tuple[int, dict[s
         quoting=QUOTING[reading["quoting"]],
         strict=True,
     )
-    line = 1
+    line, blank, header = 1, 0, reading["header"]
     try:
         for fields in reader:
-            if line == 1 and reading["header"]:
+            if not "".join(fields).strip():
+                blank += 1
+            elif header:
                 if fields != columns:
-                    raise InputError(f"{path}: line 1 is {fields}, the header should be {columns}")
+                    raise InputError(f"{path}: line {line} is {fields}, the header should be {columns}")
+                header = False
             elif len(fields) != len(columns):
                 raise InputError(
                     f"{path}: line {line} has {len(fields)} fields instead of {len(columns)}; "
-                    "mend the row, or the declared separator and quoting"
+                    "correct the row, or the declared separator and quoting"
                 )
             else:
                 yield line, dict(zip(columns, fields, strict=True))
             line = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"{path}: line {line}: {error}; mend the row, or the declared quoting") from error
+        raise InputError(f"{path}: line {line}: {error}; correct the row, or the declared quoting") from error
+    if blank:
+        print(f"{path}: {blank} blank lines are skipped")
 
 
 def _text(path: Path, encoding: str) -> str:
     content = path.read_bytes()
     try:
         return content.decode(encoding)
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}: line {line} is not {encoding} ({error.reason}); declare its encoding") from error
+    except UnicodeError as error:
+        line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
+        raise InputError(
+            f"{path}: line {line} is not {encoding}; the file looks like {looks_like(content)}: set its encoding "
+            f"(`encoding: {looks_like(content)}`)"
+        ) from error
 
 
 def _number(text: str) -> float:

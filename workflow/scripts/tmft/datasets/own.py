@@ -1,4 +1,4 @@
-"""Sentence pairs of the user's own: one comma-separated file, its splits in a column or drawn here."""
+"""Sentence pairs of the user's own: one delimited file, its splits in a column or drawn here."""
 
 import csv
 from collections import Counter
@@ -11,30 +11,29 @@ import pandas as pd
 
 from tmft.datasets.delimited import read_delimited
 from tmft.datasets.pairs import SPLITS
+from tmft.datasets.text import looks_like
 from tmft.runtime.errors import InputError
 
 NEEDED = ("sentence1", "sentence2", "label")
-ENCODING = "utf-8-sig"  # spreadsheets may put a byte order mark first
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 FEWEST = 2  # pairs of a split: a correlation needs two
 
 
 def read_own_pairs(path: Path, source: dict[str, Any], label_range: list[float]) -> pd.DataFrame:
     """The table of pairs; the pair_id is split and line, as in ``train-12``, or ``line-12`` where splits are drawn.
 
-    ``source`` is a task's ``csv`` in the configuration: its ``labels``, if they are classes; ``shares`` and ``seed``
-    of the splits, which are drawn where the file has no column split.
+    ``source`` is a task's ``csv`` in the configuration: its ``separator`` and ``encoding``; its ``labels``, if they are
+    classes; ``shares`` and ``seed`` of the splits, which are drawn where the file has no column split.
 
     Raises InputError naming file and line: a column that is missing, a split of fewer than two pairs, and what
     ``read_delimited`` refuses.
     """
-    columns = _header(path)
-    missing = [column for column in NEEDED if columns.count(column) != 1]
-    if missing:
-        raise InputError(
-            f"{path}: line 1 does not name '{missing[0]}' once; it should name the columns sentence1, sentence2, label "
-            "and, where splits are given, split, with commas between them"
-        )
-    reading = {"separator": ",", "quoting": "csv", "header": True, "encoding": ENCODING, "columns": columns}
+    encoding = "utf-8-sig" if source["encoding"] == "utf-8" else source["encoding"]  # spreadsheets put a mark first
+    columns = _header(path, encoding, source["separator"])
+    reading = {"separator": source["separator"], "quoting": "csv", "header": True} | {
+        "encoding": encoding,
+        "columns": columns,
+    }
     reading |= {column: column for column in NEEDED}
     if "labels" in source:
         reading["labels"] = {str(label): number for number, label in enumerate(source["labels"])}
@@ -53,9 +52,29 @@ def read_own_pairs(path: Path, source: dict[str, Any], label_range: list[float])
     return pairs
 
 
-def _header(path: Path) -> list[str]:
-    with path.open(encoding=ENCODING, errors="replace", newline="") as lines:
-        return next(csv.reader(lines), [])
+def _header(path: Path, encoding: str, separator: str) -> list[str]:
+    """The names of the columns. Raises InputError where they are not the needed ones, with what the file looks like."""
+    content = path.read_bytes()
+    lines = content.decode(encoding, errors="replace").splitlines()
+    first = next((line for line in lines if line.strip(f" {''.join(SEPARATORS)}")), "")
+    columns = {other: next(csv.reader([first], delimiter=other), []) for other in SEPARATORS}
+    missing = {other: [column for column in NEEDED if names.count(column) != 1] for other, names in columns.items()}
+    if missing[separator]:
+        for other, name in SEPARATORS.items():
+            if not missing[other]:
+                raise InputError(
+                    f"{path}: line 1 has {name} between its columns; set `separator: {other!r}` in its csv"
+                )
+        found = looks_like(content)
+        if "\0" in first or "\ufffd" in first:
+            raise InputError(
+                f"{path}: not {encoding.removesuffix('-sig')}; it looks like {found}: set `encoding: {found}`"
+            )
+        raise InputError(
+            f"{path}: line 1 does not name '{missing[separator][0]}' once; it should name the columns sentence1, "
+            f"sentence2, label and, where splits are given, split, with {SEPARATORS[separator]} between them"
+        )
+    return columns[separator]
 
 
 def draw_splits(pairs: pd.DataFrame, shares: list[float], seed: int) -> pd.Series:

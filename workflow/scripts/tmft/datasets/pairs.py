@@ -40,7 +40,7 @@ def check(
     }
     for problem, rows in problems.items():
         if rows.any():
-            raise InputError(f"{name}: pair {table.loc[rows, 'pair_id'].iloc[0]}: {problem}; mend or remove the row")
+            raise InputError(f"{name}: pair {table.loc[rows, 'pair_id'].iloc[0]}: {problem}; correct or remove the row")
     found = table["split"].value_counts()
     for split, expected in (expected_rows or {}).items():
         if found.get(split, 0) != expected:
@@ -51,7 +51,17 @@ def check(
 
 
 def write_pairs(table: pd.DataFrame, path: Path) -> None:
-    """Write the table as CSV, all text quoted, so that read_pairs returns it unchanged."""
+    """Write the table as CSV, all text quoted, so that read_pairs returns it unchanged.
+
+    ``path`` is named as the task. Raises InputError where a split has one label throughout: nothing can be learnt from
+    it or scored on it.
+    """
+    for split, labels in table.groupby("split", sort=False)["label"]:
+        if len(labels) > 1 and labels.nunique() == 1:
+            raise InputError(
+                f"task '{path.stem}': all {len(labels)} labels of the {split} split are {labels.iloc[0]:g}, so that "
+                "nothing can be learnt from it or scored on it; add pairs with other labels, or split the pairs anew"
+            )
     write_text(path, table[list(DTYPES)].to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC))
 
 

@@ -1,5 +1,6 @@
 """The validated experiment: encoders, tasks, recipes and figures, and which runs a figure needs."""
 
+import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -8,18 +9,12 @@ from typing import Any
 
 from tmft.experiment import schema
 from tmft.experiment.languages import source_code, target_code
+from tmft.experiment.metrics import METRICS
 from tmft.experiment.places import check_places
 from tmft.runtime.errors import InputError
 from tmft.runtime.files import read_json
 
 SCENES_RANGES = {"sts": [0.0, 5.0], "paraphrase": [0.0, 1.0], "entailment": [0.0, 2.0], "words": [0.0, 10.0]}
-METRICS = {
-    "cosine_regression": ("spearman", "pearson"),
-    "cosine_logit": ("f1", "accuracy", "average_precision"),
-    "difference_classification": ("macro_f1", "accuracy"),
-}
-"""The metrics of each objective that tables show, first the one that figures show and layers are chosen by."""
-
 ADAPTIVE = {"layers_per_step": "all", "last_layer_weight": 1.0, "inner_layers_weight": 1.0, "alignment": None}
 """How an adaptive recipe puts the layers' losses together: the last layer's plus the mean of all others', without the
 alignment of inner layers to the last one that the paper adds."""
@@ -293,6 +288,13 @@ def _check_csv(task: dict[str, Any], where: str) -> None:
         raise InputError(f"config: {where}.csv: objective {task['objective']} needs {wanted} alone; it has {found}")
     if wanted == "label_range" and task["csv"]["label_range"][0] >= task["csv"]["label_range"][1]:
         raise InputError(f"config: {where}.csv.label_range: give the lowest score first, then the highest")
+    try:
+        codecs.lookup(task["csv"]["encoding"])
+    except LookupError:
+        raise InputError(
+            f"config: {where}.csv.encoding: '{task['csv']['encoding']}' is not an encoding; name one such as utf-8, "
+            "utf-16 or cp1252"
+        ) from None
     if task["objective"] == "cosine_logit" and len(task["csv"]["labels"]) != 2:
         raise InputError(f"config: {where}.csv.labels: objective cosine_logit has two labels, the negative one first")
 

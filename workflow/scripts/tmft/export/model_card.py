@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from tmft.results.tables import METRIC_NAMES
+from tmft.experiment.metrics import METRIC_NAMES
 
 PROJECT = Path(__file__).parents[4] / "pyproject.toml"
 PAPER = "[arXiv 2402.13130](https://arxiv.org/abs/2402.13130)"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from tmft.results.tables import METRIC_NAMES
+from tmft.experiment.metrics import METRIC_NAMES
 
 SCORES = ["validation", "validation_sd", "test", "test_sd", "n", "collapsed"]
 

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from tmft.results.tables import METRIC_NAMES
+from tmft.experiment.metrics import METRIC_NAMES
 from tmft.runtime.files import atomic_file
 
 # Okabe and Ito's colours without yellow; markers and dashes tell the lines apart without colour.
@@ -55,8 +55,15 @@ def draw_layer_curve(points: pd.DataFrame, single: pd.DataFrame, title: str, yla
         axes.axhline(score, color="grey", linewidth=1, linestyle="--", zorder=0, label=baseline)
     axes.set(title=title, xlabel="Layer", ylabel=ylabel)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    say_if_all_collapsed(axes, points)
     add_legend(figure, band_note(points))
     return figure
+
+
+def say_if_all_collapsed(axes: Axes, points: pd.DataFrame) -> None:
+    """Say in the middle of the axes that there is nothing to draw, where that is so."""
+    if not points["n"].any():
+        axes.text(0.5, 0.5, "every run collapsed", transform=axes.transAxes, ha="center", va="center")
 
 
 def draw_line(axes: Axes, points: pd.DataFrame, single: pd.DataFrame, x: str, label: str, place: int) -> None:

@@ -1,7 +1,6 @@
 """A text file, one sentence a line, as token ids."""
 
 from array import array
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -10,21 +9,9 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
-from tmft.runtime.errors import InputError
+from tmft.datasets.text import sentences
 
 CHUNK = 10_000  # sentences tokenised at once
-
-
-def sentences(corpus: Path) -> Iterator[str]:
-    """Yield the sentences of a text file, blank lines left out. Raises InputError when there is none."""
-    empty = True
-    with corpus.open(encoding="utf-8") as lines:
-        for line in lines:
-            if sentence := line.strip():
-                empty = False
-                yield sentence
-    if empty:
-        raise InputError(f"{corpus}: no sentence in this corpus; it needs one a line")
 
 
 class Corpus(NamedTuple):

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from transformers import BertTokenizer, PreTrainedTokenizerBase
 
-from tmft.pretraining.corpus import sentences
+from tmft.datasets.text import sentences
 from tmft.runtime.errors import InputError
 from tmft.runtime.files import atomic_folder
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import pandas as pd
 
+from tmft.experiment.metrics import METRIC_NAMES
 from tmft.results.best_layer import ROUNDS, Plan, competitors, next_layers, plan
 from tmft.results.layer_tables import best_layers, rank_layers
-from tmft.results.tables import METRIC_NAMES, RUN, summarise, tabulate_runs
+from tmft.results.tables import RUN, summarise, tabulate_runs
 
 TITLES = {"grid": "a grid of layers", "between": "the grid and layers between", "final": "the finalists"}
 OUTCOMES = {"grid": "Layers between to run next", "between": "Finalists", "final": "Best"}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from tmft.results.tables import METRIC_NAMES
+from tmft.experiment.metrics import METRIC_NAMES
 
 SPLITS = ("validation", "test")
 CURVE = ["task", "recipe", "encoder"]
@@ -139,5 +139,12 @@ def _latex_row(cells: list[str]) -> str:
     return rf"{' & '.join([_escape(label), *others])} \\"
 
 
+LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}",
+}
+
+
 def _escape(text: str) -> str:
-    return "".join(f"\\{character}" if character in "&%$#_{}" else character for character in text)
+    return "".join(LATEX.get(character, character) for character in text)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+from tmft.experiment.metrics import METRIC_NAMES
 from tmft.results.layer_tables import best_layers
-from tmft.results.tables import METRIC_NAMES
 
 SCORE_TOLERANCE = 0.5  # points of correlation x 100
 PRINTED_TOLERANCE = 0.0051  # what rounding to two decimals may change

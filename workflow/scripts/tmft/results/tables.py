@@ -1,11 +1,13 @@
 """Tidy tables of results: one row a run and metric, and their summary over seeds."""
 
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from tmft.experiment.metrics import METRICS
 from tmft.results.records import versions
 from tmft.runtime.errors import InputError
 
@@ -13,14 +15,6 @@ RUN = ["task", "recipe", "encoder", "layer", "seed"]
 OUTCOME = ["status", "reason", "best_epoch", "parameters", "seconds", "versions"]
 GROUP = ["task", "recipe", "encoder", "layer"]
 MEASURE = ["split", "metric"]
-METRIC_NAMES = {
-    "spearman": "Spearman",
-    "pearson": "Pearson",
-    "f1": "F1",
-    "accuracy": "accuracy",
-    "average_precision": "average precision",
-    "macro_f1": "macro F1",
-}
 
 
 def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> pd.DataFrame:
@@ -28,8 +22,8 @@ def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> p
 
     ``baseline`` is what a constant answer scores, given for the test split of tasks where that is something.
     ``runs`` are the expected runs in order, RUN each; others among the records are left out. A collapsed run has a row
-    for each split and metric that the others of its task have, without a value. Raises InputError for an expected run
-    that is missing.
+    for each split and metric that the others of its task have (those of its objective where all collapsed), without a
+    value. Raises InputError for an expected run that is missing.
     """
     found = {tuple(record["run"][key] for key in RUN): record for record in records}
     expected = [tuple(run) for run in runs]
@@ -40,6 +34,10 @@ def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> p
     for run in expected:
         for split, metrics in (found[run]["metrics"] or {}).items():
             measures.setdefault(run[0], {}).update(dict.fromkeys((split, metric) for metric in metrics))
+    for run in expected:
+        if run[0] not in measures:
+            shown = METRICS[found[run]["provenance"]["settings"]["objective"]]
+            measures[run[0]] = dict.fromkeys(product(("validation", "test"), shown))
     rows = []
     for run in expected:
         record = found[run]
@@ -51,7 +49,7 @@ def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> p
             "seconds": record["cost"]["seconds"],
             "versions": versions(record),
         }
-        for split, metric in measures.get(run[0], [(None, None)]):
+        for split, metric in measures[run[0]]:
             value = record["metrics"][split][metric] if record["metrics"] else None
             baseline = record.get("baseline", {}).get(metric) if split == "test" else None
             rows.append(common | {"split": split, "metric": metric, "value": value, "baseline": baseline})
