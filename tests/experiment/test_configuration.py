@@ -264,6 +264,7 @@ def test_every_key_is_documented():
         ("tables.table.rows", ["first"], ["tables.table.rows.0", "'first'"]),
         ("tables.curve", CONFIG["tables"]["table"], ["'curve'", "a figure and a table"]),
         ("fgures", {}, ["unknown key 'fgures'", "'figures'"]),
+        ("tasks.own.csv.encoding", "utf-88", ["tasks.own.csv.encoding", "'utf-88'", "cp1252"]),
     ],
 )
 def test_mistakes_give_one_clear_line(path, value, words):
@@ -279,6 +280,14 @@ def test_missing_section_is_named():
     config = copy.deepcopy(CONFIG)
     del config["encoders"]
     with pytest.raises(InputError, match="'encoders' is missing"):
+        load(config, SOURCES)
+
+
+def test_two_encoders_with_one_label_are_not_shown_together():
+    config = copy.deepcopy(CONFIG)
+    for key in ("bert", "electra"):
+        config["encoders"][key]["label"] = "the same"
+    with pytest.raises(InputError, match="'bert' and 'electra', both with the label 'the same'"):
         load(config, SOURCES)
 
 
