@@ -264,7 +264,6 @@ def test_every_key_is_documented():
         ("tables.table.rows", ["first"], ["tables.table.rows.0", "'first'"]),
         ("tables.curve", CONFIG["tables"]["table"], ["'curve'", "a figure and a table"]),
         ("fgures", {}, ["unknown key 'fgures'", "'figures'"]),
-        ("tasks.own.csv.encoding", "utf-88", ["tasks.own.csv.encoding", "'utf-88'", "cp1252"]),
     ],
 )
 def test_mistakes_give_one_clear_line(path, value, words):
