@@ -88,7 +88,7 @@ def test_table_has_the_scores_of_the_results(analysis):
 def test_report_says_that_this_is_another_experiment(analysis):
     assert set(pd.read_csv(analysis / "results/reproduction.csv")["verdict"]) == {"not comparable"}
     text = (analysis / "results/reproduction.md").read_text()
-    assert re.search(r"numbers of the paper: \d+ not comparable", text)
+    assert re.search(r"numbers and claims of the paper: \d+ not comparable", text)
 
 
 def test_report_of_the_published_experiment_needs_nothing_that_is_not_there(root, tmp_path):

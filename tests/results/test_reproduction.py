@@ -1,124 +1,201 @@
-"""The reproduction report: verdicts on made-up results, and what is not run or not comparable."""
+"""The reproduction report: the paper's numbers as printed, verdicts that can fail, claims by rule, curve by curve."""
 
+import re
+from pathlib import Path
+
+import numpy as np
 import pandas as pd
 import pytest
+import yaml
+from scipy import stats
 
-from tmft.results.reproduction import Ours, compare, to_markdown, verdict
+from conftest import ROOT
+from tmft.results.claims import judge
+from tmft.results.published import COLUMNS, read_published
+from tmft.results.reproduction import Ours, compare, compare_curves
+from tmft.results.reproduction_report import to_markdown
+from tmft.results.scores import TIDY, Scores, tidy
+from tmft.runtime.errors import InputError
 
-ROW = {
-    "place": "Table 1",
-    "recipe": "tmft",
-    "encoder": "org/bert",
-    "row": "best",
-    "layer": 1,
-    "parameters": 2.0,
-    "validation": [60.0],
-    "test": [50.0],
-    "test_sd": [1.0],
-}
-CLAIM = {
-    "text": "deep over shallow",
-    "place": "text",
-    "measure": "spearman",
-    "difference": 10.0,
-    "first": ["tmft", "org/bert", 1],
-    "second": ["tmft", "org/bert", 0],
-}
-PAPER = {"metrics": ["spearman"], "seeds": 5, "rows": [ROW], "claims": [CLAIM]}
+PAPER = yaml.safe_load((ROOT / "workflow" / "paper.yaml").read_text())
+TABLES = re.compile(r"^\| ([^|]+) \| ([^|]+) \|(.+)\|$", re.MULTILINE)
+SEEDS = range(5)
 
 
-def ours(validation: list[float], test: list[float], sd: float = 0.01, n: int = 4, **changes) -> Ours:
-    """Results of a BERT with these scores by layer."""
-    rows = [
-        ["sts", "tmft", "bert", layer, 1_000_000 * (layer + 1), split, "spearman", score, sd if n > 1 else None, n, 1]
-        for split, scores in (("validation", validation), ("test", test))
-        for layer, score in enumerate(scores)
-    ]
-    names = ["task", "recipe", "encoder", "layer", "parameters", "split", "metric", "mean", "sd", "n", "collapsed"]
-    setting = {"encoders": {"org/bert": "bert"}, "depths": {"bert": 1}, "comparable": True, "foreign": []} | changes
-    return Ours(pd.DataFrame(rows, columns=names), **setting)
+def scores(**curves: list[float]) -> Scores:
+    """Scores of roles of base size on STSB: five seeds around each layer's mean, one tenth of a point apart."""
+    rows = []
+    for role, means in curves.items():
+        for layer, mean in enumerate(means):
+            for seed in SEEDS:
+                rows.append(
+                    {"role": role, "size": "base", "recipe": "tmft", "task": "stsb-en", "split": "test"}
+                    | {"metric": "spearman", "layer": layer, "replicate": seed, "depth": len(means) - 1}
+                    | {"score": mean + 0.1 * (seed - 2) + (0.05 if role == "bert" else 0) * (seed % 2)}
+                    | {"collapsed": False, "parameters": 10 * layer + 10}
+                )
+    return Scores(pd.DataFrame(rows, columns=TIDY))
 
 
-def named(results: Ours) -> list[str]:
-    """The verdicts on layer, parameters, validation, test and the claim."""
-    return compare(PAPER, results)["verdict"].tolist()
+def found(rule: dict, **curves: list[float]) -> str:
+    """Shown, refuted or open."""
+    statement = judge({"rules": [rule]}, scores(**curves))
+    if not statement.known:
+        return "no data"
+    return "shown" if statement.p_not < 0.025 else "refuted" if statement.p_holds < 0.025 else "open"
 
 
-def test_equal_numbers_are_reproduced():
-    assert named(ours([0.5, 0.6], [0.4, 0.5])) == ["reproduced"] * 5
-
-
-def test_difference_and_spread_are_shown():
-    test = compare(PAPER, ours([0.5, 0.6], [0.4, 0.52])).iloc[3]
-    assert (test["paper"], test["ours"], test["difference"]) == (50, pytest.approx(52), pytest.approx(2))
-    assert (test["sd"], test["n"], test["collapsed"]) == (pytest.approx(1), 4, 1)
+BASE = [["discriminator", "base"]]
+AHEAD = {"rule": "ahead", "first": ["discriminator", "base"], "second": ["bert", "base"], "layers": [0, 1]}
 
 
 @pytest.mark.parametrize(
-    ("difference", "error", "found"),
-    [(0.5, 0, "reproduced"), (-0.5, 9, "reproduced"), (0.6, 0.3, "within noise"), (-0.7, 0.3, "differs")],
-)
-def test_verdict(difference, error, found):
-    assert verdict(difference, error, 0.5) == found
-
-
-@pytest.mark.parametrize(
-    ("sd", "n", "found"),
+    ("rule", "discriminator", "bert", "expected"),
     [
-        (0.01, 4, "differs"),  # 2 points; standard errors 1 / 2 and 1 / sqrt(5)
-        (0.02, 4, "within noise"),  # 2 / 2 and 1 / sqrt(5)
-        (None, 1, "within noise"),  # one seed, the paper's sd stands for it: 1 and 1 / sqrt(5)
+        (AHEAD, [50, 60], [40, 50], "shown"),
+        (AHEAD, [50, 40], [40, 50], "refuted"),
+        (AHEAD, [40, 50], [40, 50], "open"),
+        (AHEAD, [50], [40], "shown"),
+        ({"rule": "inner_above_last", "encoders": BASE}, [50, 60, 55], [0], "shown"),
+        ({"rule": "inner_above_last", "encoders": BASE}, [50, 55, 60], [0], "refuted"),
+        ({"rule": "best_at_last", "encoders": BASE}, [50, 55, 60], [0], "shown"),
+        ({"rule": "best_at_last", "encoders": BASE}, [50, 60, 55], [0], "refuted"),
+        ({"rule": "rise", "encoders": BASE}, [50, 55, 60], [0], "shown"),
+        ({"rule": "rise", "encoders": BASE}, [50, 60, 55], [0], "refuted"),
+        ({"rule": "rise", "encoders": BASE, "share": 0.5}, [50, 60, 55], [0], "shown"),
+        ({"rule": "first_step_largest", "encoders": BASE}, [10, 60, 65, 60], [0], "shown"),
+        ({"rule": "first_step_largest", "encoders": BASE}, [10, 20, 65, 60], [0], "refuted"),
+        (
+            {"rule": "level", "first": "discriminator", "second": "bert", "sizes": ["base"]},
+            [50, 59.8],
+            [50, 60],
+            "shown",
+        ),
+        (
+            {"rule": "level", "first": "discriminator", "second": "bert", "sizes": ["base"]},
+            [50, 55],
+            [50, 60],
+            "refuted",
+        ),
+        ({"rule": "level", "first": "discriminator", "second": "bert", "sizes": ["large"]}, [50], [50], "no data"),
     ],
 )
-def test_noise_is_two_standard_errors_of_the_difference(sd, n, found):
-    assert named(ours([0.5, 0.6], [0.4, 0.52], sd, n))[3] == found
+def test_a_rule_can_hold_and_fail(rule, discriminator, bert, expected):
+    assert found(rule, discriminator=discriminator, bert=bert) == expected
 
 
-def test_an_sd_the_paper_does_not_give_is_taken_to_be_ours():
-    """1.2 points against 2 sqrt(1/4 + 1/5) = 1.34, then against half of that."""
-    assert named(ours([0.5, 0.612], [0.4, 0.5], 0.01))[2] == "within noise"
-    assert named(ours([0.5, 0.612], [0.4, 0.5], 0.005))[2] == "differs"
+def test_a_contrast_is_the_paired_t_interval_of_scipy():
+    own = scores(discriminator=[50, 60], bert=[40, 50])
+    statement = judge({"rules": [AHEAD]}, own)
+    (_, contrast), *_ = statement.contrasts()
+    differences = 10 - 0.05 * (np.arange(5) % 2)
+    low, high = stats.ttest_1samp(differences, 0).confidence_interval(0.95)
+    estimate = contrast.estimate
+    assert (estimate.mean - estimate.half_width, estimate.mean + estimate.half_width) == pytest.approx((low, high))
 
 
-def test_another_best_layer_is_within_noise_if_validation_cannot_tell():
-    assert named(ours([0.603, 0.6], [0.4, 0.5], 0.01))[0] == "within noise"
-    assert named(ours([0.7, 0.6], [0.4, 0.5], 0.01))[0] == "differs"
+def test_a_spread_that_could_not_fail_is_no_verdict():
+    """The large discriminator's last layer: seeds near 0 and near 80."""
+    values = {"electra-large-discriminator": [0.8, 0.8, 0.0, 0.0, 0.1]}
+    row = next(one for one in PAPER["rows"] if one["encoder"] in values and one["row"] == "last")
+    table = published_table({("google/electra-large-discriminator", 24): values["electra-large-discriminator"]})
+    entries, _ = compare(PAPER | {"rows": [row], "numbers": [], "claims": PAPER["claims"][:1]}, Ours(read(table)))
+    assert set(entries.dropna(subset="ours").query("what.str.contains('test')")["verdict"]) == {"cannot tell"}
 
 
-def test_scores_are_compared_at_the_papers_layer():
-    assert named(ours([0.7, 0.6], [0.9, 0.5]))[2:4] == ["reproduced", "reproduced"]
+def published_table(cells: dict[tuple[str, int], list[float]]) -> pd.DataFrame:
+    rows = [
+        [model, "stsb-en", "tmft", layer, seed, split, value, value]
+        for (model, layer), values in cells.items()
+        for seed, value in enumerate(values)
+        for split in ("validation", "test")
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def test_a_claim_is_a_difference_of_two_layers():
-    claim = compare(PAPER, ours([0.5, 0.6], [0.35, 0.5])).iloc[4]
-    assert claim["ours"] == pytest.approx(15) and claim["verdict"] == "differs"
-    assert claim["sd"] == pytest.approx(2**0.5)
+def read(table: pd.DataFrame) -> Scores:
+    from tmft.results.published import published_scores
+
+    return published_scores(table, PAPER)
 
 
-def test_a_layer_that_is_missing_is_not_run():
-    assert named(ours([0.5], [0.4])) == ["not run"] * 5
-    only_deep = ours([0.5, 0.6], [0.4, 0.5])
-    deep = Ours(only_deep.summary.query("layer == 1"), only_deep.encoders, only_deep.depths, True, [])
-    assert named(deep) == ["not run", "reproduced", "reproduced", "reproduced", "not run"]
+@pytest.mark.parametrize(("shift", "verdict"), [(0.0, "reproduced"), (0.02, "differs")])
+def test_a_difference_is_shown_with_its_interval(shift, verdict):
+    row = next(one for one in PAPER["rows"] if one["encoder"] == "bert-tiny")
+    mean = row["test"][0] / 100 + shift
+    table = published_table({("google/bert_uncased_L-2_H-128_A-2", 2): [mean + 0.0005 * (n - 2) for n in range(5)]})
+    entries, _ = compare(PAPER | {"rows": [row], "numbers": [], "claims": PAPER["claims"][:1]}, Ours(read(table)))
+    entry = entries[entries["what"].str.contains("test Spearman")].iloc[0]
+    assert entry["verdict"] == verdict
+    assert entry["difference"] == pytest.approx(100 * shift, abs=0.01) and entry["half_width"] > 0
 
 
-def test_an_encoder_that_the_experiment_lacks_is_not_run():
-    assert named(ours([0.5, 0.6], [0.4, 0.5], encoders={})) == ["not run"] * 5
+def test_another_experiment_is_not_comparable():
+    entries, _ = compare(PAPER, Ours(Scores(pd.DataFrame(columns=TIDY)), comparable=False))
+    assert set(entries["verdict"]) == {"not comparable"}
 
 
-@pytest.mark.parametrize("change", [{"comparable": False}, {"foreign": ["tmft"]}])
-def test_another_experiment_is_not_comparable(change):
-    comparison = compare(PAPER, ours([0.5, 0.6], [0.4, 0.5], **change))
-    assert set(comparison["verdict"]) == {"not comparable"}
-    assert comparison["ours"].isna().all()
+def test_collapsed_runs_are_in_the_means_as_in_the_papers():
+    runs = pd.DataFrame(
+        {
+            "task": "sts", "recipe": "tmft", "encoder": "b", "layer": 0, "seed": [0, 1], "split": "test",
+            "metric": "spearman", "value": [0.8, np.nan], "baseline": np.nan, "parameters": 1,
+        }
+    )  # fmt: skip
+    table = tidy(runs, {"b": {"role": "bert", "size": "base", "depth": 0}}, {"sts": "stsb-en"})
+    assert table["score"].tolist() == [80.0, 0.0] and table["collapsed"].tolist() == [False, True]
 
 
-def test_report_counts_and_states_its_rule():
-    text = to_markdown(compare(PAPER, ours([0.5, 0.6], [0.4, 0.52])))
-    assert "5 numbers of the paper: 3 reproduced, 2 differs." in text
-    assert "2 differs. Mixed." in to_markdown(compare(PAPER, ours([0.5, 0.6], [0.4, 0.52])), "Mixed.")
-    assert "two standard errors" in text and "0.5 points" in text
-    assert (
-        "| Table 1 | tmft, org/bert, layer 1: test Spearman | 50 | 52 | +2.00 | 1.00 (4, 1 collapsed) | differs |"
-        in text
-    )
+# --- against what the paper prints and its authors published
+
+
+@pytest.fixture(scope="module")
+def printed(authors_scores) -> str:
+    """What the paper prints, in Markdown."""
+    page = Path(authors_scores).with_name("paper.md")
+    if not page.is_file():
+        pytest.skip("the page of what the paper prints is not here")
+    return page.read_text(encoding="utf-8")
+
+
+def test_both_tables_are_as_printed(printed):
+    numbers = re.compile(r"\d+\.\d\d/\d+\.\d\d")
+    lines = [line for line in printed.splitlines() if numbers.search(line)]
+    expected = [[float(value) for pair in numbers.findall(line) for value in pair.split("/")] for line in lines]
+    assert [row["validation"] + row["test"] for row in PAPER["rows"]] == expected
+    layers = [int(re.search(r"\| *(\d+) *\|", line)[1]) for line in lines]
+    assert [row["layer"] for row in PAPER["rows"]] == layers
+
+
+def test_the_claims_are_the_texts(printed):
+    claims = re.findall(r"^(\d+)\. ", printed[printed.index("## Claims") :], re.MULTILINE)
+    own = {claim["claim"] for claim in PAPER["claims"]} | {number.get("claim") for number in PAPER["numbers"]}
+    assert set(map(int, claims)) <= own
+
+
+@pytest.fixture(scope="module")
+def published(authors_scores) -> Scores:
+    return read_published([str(authors_scores)], PAPER)
+
+
+def test_without_any_training_nine_tenths_have_a_verdict(published):
+    entries, behind = compare(PAPER, Ours(published, notebook=PAPER["notebook"]))
+    computed = ~entries["verdict"].isin(["not run", "not comparable"])
+    assert len(entries) > 150 and computed.mean() >= 0.9
+    assert "differs" not in set(entries["verdict"])
+    first = entries[entries["claim"] == 1]
+    assert "holds" in set(first["verdict"])
+    text = to_markdown(entries, behind, None, "Note.")
+    assert f"{len(entries)} numbers and claims of the paper" in text and "cannot tell" in text
+
+
+def test_each_published_curve_is_compared_layer_by_layer(published):
+    curves = compare_curves(published, published)
+    assert curves.groupby(["role", "size", "recipe", "task"]).ngroups == 27
+    assert (curves["difference"] == 0).all() and not curves["shown"].any()
+
+
+def test_a_file_without_the_columns_is_refused(tmp_path):
+    (tmp_path / "runs.csv").write_text("model,task\nb,stsb\n")
+    with pytest.raises(InputError, match=r"runs.csv: no column 'recipe'"):
+        read_published([str(tmp_path / "runs.csv")], PAPER)

@@ -53,9 +53,11 @@ rule write_table:
 
 rule report_reproduction:
     input:
-        reproduction_results,
+        results=reproduction_results,
+        published=published_runs(),
     output:
         csv="results/reproduction.csv",
+        curves="results/reproduction_curves.csv",
         markdown="results/reproduction.md",
     log:
         "logs/report_reproduction.log",
@@ -73,3 +75,27 @@ rule report_reproduction:
         code=code("report_reproduction"),
     script:
         "../scripts/report_reproduction.py"
+
+
+# The same for the authors' published runs, without any training: what the paper's own runs say of its claims.
+rule report_published:
+    input:
+        published_runs(),
+    output:
+        csv="results/published.csv",
+        markdown="results/published.md",
+    log:
+        "logs/report_published.log",
+    benchmark:
+        "logs/report_published.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(1000),
+        runtime=growing(10),
+    params:
+        paper=PAPER,
+        code=code("report_published"),
+    script:
+        "../scripts/report_published.py"

@@ -1,3 +1,4 @@
+import os
 import re
 import sys
 from dataclasses import asdict, astuple
@@ -504,34 +505,38 @@ def cost_curve(name):
 
 
 def reproduced_experiment():
-    """How the paper's numbers are called here, and which of them this experiment can be held against."""
-    encoders = {encoder["hub"]: key for key, encoder in config["encoders"].items() if "hub" in encoder}
-    encoders = {hub: key for hub, key in encoders.items() if any(row["encoder"] == hub for row in PAPER["rows"])}
-    recipes = {row["recipe"] for row in PAPER["rows"]} & set(config["recipes"])
+    """What the paper's encoders, tasks and recipes are called here."""
+    known = {encoder["hub"]: encoder for encoder in PAPER["encoders"].values()}
+    encoders = {
+        key: {column: known[encoder["hub"]][column] for column in ("role", "size")} | {"depth": encoder["depth"]}
+        for key, encoder in config["encoders"].items()
+        if encoder.get("hub") in known
+    }
+    tasks = {key: task["source"] for key, task in config["tasks"].items() if task.get("source") in PAPER["tasks"]}
+    recipes = [key for key in PAPER["recipes"] if key in config["recipes"]]
     return {
         "encoders": encoders,
-        "depths": {key: config["encoders"][key]["depth"] for key in encoders.values()},
-        "comparable": bool(encoders and reproduced_tasks()),
-        "foreign": sorted(key for key in recipes if not PAPER["training"].items() <= experiment.training(key).items()),
+        "tasks": tasks,
+        "foreign": [key for key in recipes if not PAPER["training"].items() <= experiment.training(key).items()],
+        "comparable": bool(encoders and tasks),
     }
-
-
-def reproduced_tasks():
-    """The tasks on the paper's data set."""
-    return [key for key, task in config["tasks"].items() if task.get("source") == PAPER["task"]]
 
 
 def reproduction_results(wildcards):
     """The results behind the paper's numbers: every one where everything is made, else those that are on disk."""
     ours = reproduced_experiment()
-    if not ours["comparable"]:
-        return []
-    cells = [(row["recipe"], row["encoder"]) for row in PAPER["rows"]]
-    cells = [(recipe, ours["encoders"][hub]) for recipe, hub in cells if hub in ours["encoders"]]
-    cells = [cell for cell in dict.fromkeys(cells) if cell[0] in config["recipes"] and cell[0] not in ours["foreign"]]
-    runs = [run for recipe, key in cells for run in experiment.runs(reproduced_tasks()[0], [recipe], [key])]
-    files = dict.fromkeys(map(result_file, runs))
+    recipes = set(PAPER["recipes"]) & set(config["recipes"]) - set(ours["foreign"])
+    runs = (run for name in [*config["figures"], *config["tables"]] for run in shown_runs(name))
+    wanted = (
+        run for run in runs if run.encoder in ours["encoders"] and run.task in ours["tasks"] and run.recipe in recipes
+    )
+    files = dict.fromkeys(map(result_file, wanted))
     return [checked_result(file) for file in files if everything_is_made() or Path(file).exists()]
+
+
+def published_runs():
+    """The authors' published runs, where the environment variable TMFT_PUBLISHED_RUNS says."""
+    return [os.environ["TMFT_PUBLISHED_RUNS"]] if os.environ.get("TMFT_PUBLISHED_RUNS") else []
 
 
 def everything_is_made():

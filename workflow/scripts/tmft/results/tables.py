@@ -66,21 +66,38 @@ def version_note(runs: pd.DataFrame) -> str:
     return f"These runs mix versions of libraries: {parts}."
 
 
+def with_collapsed(runs: pd.DataFrame) -> pd.Series:
+    """The values of runs, those of collapsed ones what a constant answer scores: ``baseline`` where given, or 0."""
+    return runs["value"].fillna(runs["baseline"]).fillna(0.0)
+
+
 def summarise(runs: pd.DataFrame) -> pd.DataFrame:
-    """One row a GROUP, split and metric: parameters, baseline, mean, sd, n, collapsed, in the order of ``runs``.
+    """One row a GROUP, split and metric, in the order of ``runs``: parameters, baseline, and the rest over seeds.
 
     ``mean`` and ``sd`` (sample standard deviation, ddof 1; empty for one run) are over the ``n`` runs that have a
-    value; ``collapsed`` counts those that have none.
+    value; ``collapsed`` counts those that have none. ``mean_all`` and ``sd_all`` are over both, as the paper does
+    (``with_collapsed``).
     """
-    groups = runs.groupby([*GROUP, "parameters", *MEASURE, "baseline"], sort=False, dropna=False)["value"]
-    summary = groups.agg(mean="mean", sd="std", n="count", collapsed=lambda values: values.isna().sum())
+    groups = runs.assign(all=with_collapsed(runs)).groupby(
+        [*GROUP, "parameters", *MEASURE, "baseline"], sort=False, dropna=False
+    )
+    summary = groups.agg(
+        mean=("value", "mean"),
+        sd=("value", "std"),
+        n=("value", "count"),
+        collapsed=("value", lambda values: values.isna().sum()),
+        mean_all=("all", "mean"),
+        sd_all=("all", "std"),
+    )
     return summary.reset_index()
 
 
 def read_table(path: Path) -> pd.DataFrame:
     """Read a table that write_csv wrote; keys that look like missing values, such as an encoder 'nan', stay text."""
     return pd.read_csv(
-        path, keep_default_na=False, na_values=dict.fromkeys(("value", "baseline", "mean", "sd", "seed"), "")
+        path,
+        keep_default_na=False,
+        na_values=dict.fromkeys(("value", "baseline", "mean", "sd", "mean_all", "sd_all", "seed"), ""),
     )
 
 
