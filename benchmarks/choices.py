@@ -38,7 +38,7 @@ def epoch(
 
     def run() -> None:
         batching.ROW_TOKENS = row_tokens
-        finetune(encoder, tokens, SETTINGS | {"precision": "float32"}, 0, CPU)
+        finetune(encoder, tokens, SETTINGS | {"precision": "float32", "dropout": "from_the_first_step"}, 0, CPU)
 
     return run
 

@@ -85,7 +85,13 @@ class Pipeline:
         self.device, self.precision = device, precision
 
     def train(self) -> None:
-        finetune(self.encoder, self.tokens, SETTINGS | {"precision": self.precision}, 0, self.device)
+        finetune(
+            self.encoder,
+            self.tokens,
+            SETTINGS | {"precision": self.precision, "dropout": "from_the_first_step"},
+            0,
+            self.device,
+        )
 
     def evaluate(self) -> None:
         objective = make_objective(SETTINGS, self.encoder.hidden_size)

@@ -19,7 +19,7 @@ from tmft.training.loop import finetune
 
 DEMO = Path(__file__).parents[1] / "demo/data"
 SEEDS = range(10)
-MINIATURE = {"epochs": 2, "learning_rate": 5e-4, "precision": "float32"}
+MINIATURE = {"epochs": 2, "learning_rate": 5e-4, "precision": "float32", "dropout": "from_the_first_step"}
 CPU = torch.device("cpu")
 
 

@@ -33,6 +33,7 @@ TRAINING = {
     "label_range": [0.0, 1.0],
     "batch_size": 4,
     "precision": "float32",
+    "dropout": "from_the_first_step",
     "epochs": 3,
     "learning_rate": 1e-3,
     "warmup": 0.1,

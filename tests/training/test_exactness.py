@@ -30,6 +30,7 @@ SETTINGS = {
     "weight_decay": 0.01,
     "clip_norm": 1.0,
     "precision": "float32",
+    "dropout": "from_the_first_step",
 }
 KINDS = [*FAMILIES, "deberta-v2 with a convolution"]
 

@@ -31,6 +31,7 @@ SETTINGS = {
     "weight_decay": 0.01,
     "clip_norm": 1.0,
     "precision": "float32",
+    "dropout": "from_the_first_step",
 }
 
 
@@ -133,6 +134,25 @@ def test_a_seed_decides_everything(dropout_folder, pairs, tmp_path):
 
     assert run(1, 0) == run(1, 99)
     assert run(1, 0) != run(2, 0)
+
+
+def test_published_dropout_is_off_in_the_first_epoch_and_on_from_the_second(folder, dropout_folder, pairs, tmp_path):
+    tokens = tokens_of(pairs, dropout_folder, tmp_path)
+    without, published, first = (
+        [
+            epoch["loss"]
+            for epoch in finetune(
+                TruncatedEncoder.load(own, LAYER), tokens, SETTINGS | {"dropout": dropout}, 0, CPU
+            ).history
+        ]
+        for own, dropout in (
+            (folder, "published"),
+            (dropout_folder, "published"),
+            (dropout_folder, SETTINGS["dropout"]),
+        )
+    )
+    assert published[0] == without[0] and published[1] != without[1]
+    assert first[0] != without[0]
 
 
 def test_dropout_is_on_in_training_only(folder, dropout_folder, pairs, tmp_path):

@@ -21,8 +21,8 @@ alignment of inner layers to the last one that the paper adds."""
 
 START_SEED = 0  # of the run that feeds all seeds of a recipe that starts from it
 PROTOCOLS = {
-    "published": {"train_head": False, "clip_norm": None, "schedule": "batches"},
-    "corrected": {"train_head": True, "clip_norm": 1.0, "schedule": "steps"},
+    "published": {"dropout": "published", "train_head": False, "clip_norm": None, "schedule": "batches"},
+    "corrected": {"dropout": "from_the_first_step", "train_head": True, "clip_norm": 1.0, "schedule": "steps"},
 }
 """What each protocol means for an adaptation (docs/protocol.md)."""
 

@@ -56,6 +56,7 @@ def adapt(
         device,
         scheduled=laid_out[settings["schedule"]],
         checkpoint=checkpoint,
+        dropout=settings["dropout"] == "from_the_first_step",
     )
     encoders.save(encoder, tokenizer, output, origin)
     new = [f"head.{name}" for name, _ in objective.head.named_parameters()]

@@ -40,11 +40,12 @@ def train(
     scheduled: int | None = None,
     snapshots: Snapshots | None = None,
     checkpoint: Checkpoint | None = None,
+    dropout: bool = True,
 ) -> dict[str, Any]:
     """Train ``objective`` for ``steps`` batches with AdamW, linear warm-up and linear decay to 0.
 
     Batches of more than ``batch_size`` sentences are taken in parts. ``scheduled`` is the number of steps that warm-up
-    and decay are laid out for, if it is not ``steps``.
+    and decay are laid out for, if it is not ``steps``. Without ``dropout`` that of the model does not act.
 
     ``objective(batch)`` returns the loss and a dict of named measures, all scalar tensors. From one step to the next
     only the objective, the optimiser, the snapshots and what Progress holds change; all else, random numbers too,
@@ -57,7 +58,7 @@ def train(
     """
     steps, started = settings["steps"], time.perf_counter()
     clip_norm = math.inf if settings["clip_norm"] is None else settings["clip_norm"]
-    objective.to(device).train()
+    objective.to(device).train(dropout)
     optimiser = adamw(objective, settings)
     run, stateful = Progress(), {"objective": objective, "optimiser": optimiser}
     if snapshots:

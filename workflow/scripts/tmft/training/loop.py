@@ -109,9 +109,10 @@ def finetune(
 ) -> Outcome:
     """Fine-tune a truncated encoder on the training pairs; the epoch with the best validation score is kept and scored.
 
-    Every random choice (weights of the objective, order of the pairs, dropout) follows from ``seed``. Non-finite losses
-    and constant predictions end as an outcome with status ``collapsed`` and a reason. The encoder is left with the kept
-    weights, a collapsed one with the last.
+    Dropout acts from the second epoch on, or ``from_the_first_step``, as ``settings["dropout"]`` says
+    (docs/protocol.md). Every random choice (weights of the objective, order of the pairs, dropout) follows from
+    ``seed``. Non-finite losses and constant predictions end as an outcome with status ``collapsed`` and a reason. The
+    encoder is left with the kept weights, a collapsed one with the last.
 
     A run goes on from its ``checkpoint`` and writes it at the end of epochs. On CPU, with the same number of threads,
     what comes out does not depend on where it was stopped. Batches that do not fit into GPU memory are taken in parts.
@@ -142,7 +143,7 @@ def finetune(
     try:
         for epoch in progress(epochs, f"layer {encoder.layer} seed {seed}, epochs"):
             epoch_started = time.perf_counter()
-            model.train()
+            model.train(epoch > 1 or settings["dropout"] == "from_the_first_step")
             losses = torch.zeros((), device=device)
             order = torch.randperm(len(train), generator=shuffling)
             for batch in progress(order.split(settings["batch_size"]), "steps"):
