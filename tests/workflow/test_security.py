@@ -13,16 +13,17 @@ import pytest
 import yaml
 from test_configuration import CONFIG, SOURCES
 
-from tmft.experiment.configuration import SCHEMA, load
+from tmft.experiment import schema
+from tmft.experiment.configuration import load
 from tmft.runtime.errors import InputError
 
 SECTIONS = [section for section, value in CONFIG.items() if isinstance(value, dict) and section != "training"]
 
 
 def test_all_keyed_sections_are_tried():
-    schema = yaml.safe_load(SCHEMA.read_text())
-    assert {name for name, value in schema["properties"].items() if "additionalProperties" in value} >= set(SECTIONS)
-    assert {name for name, value in schema["properties"].items() if "propertyNames" in value} == set(SECTIONS)
+    keys = schema.read()["properties"]
+    assert {name for name, value in keys.items() if "additionalProperties" in value} >= set(SECTIONS)
+    assert {name for name, value in keys.items() if "propertyNames" in value} == set(SECTIONS)
 
 
 @pytest.mark.parametrize(

@@ -32,9 +32,12 @@ def tidy(runs: pd.DataFrame, encoders: Mapping[str, Mapping[str, Any]], tasks: M
     ``tasks`` the names of tasks. Others are left out. A collapsed run has the score of a constant answer.
     """
     known = runs[runs["encoder"].isin(encoders) & runs["task"].isin(tasks) & runs["metric"].notna()]
-    described = known["encoder"].map(encoders)
-    columns = {column: described.str[column] for column in ("role", "size", "depth")}
-    replicate = described.str.get("replicate").fillna(known["seed"]).fillna(0)
+    columns = {
+        column: known["encoder"].map({key: one[column] for key, one in encoders.items()})
+        for column in ("role", "size", "depth")
+    }
+    own = known["encoder"].map({key: one["replicate"] for key, one in encoders.items() if "replicate" in one})
+    replicate = own.fillna(known["seed"]).fillna(0)
     score = 100 * with_collapsed(known)
     collapsed = known["value"].isna()
     return known.assign(
