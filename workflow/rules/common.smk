@@ -1,4 +1,3 @@
-import os
 import re
 import sys
 from dataclasses import asdict, astuple
@@ -535,8 +534,8 @@ def reproduction_results(wildcards):
 
 
 def published_runs():
-    """The authors' published runs, where the environment variable TMFT_PUBLISHED_RUNS says."""
-    return [os.environ["TMFT_PUBLISHED_RUNS"]] if os.environ.get("TMFT_PUBLISHED_RUNS") else []
+    """The file of the authors' published runs, if there is one."""
+    return [config["published_runs"]] if config["published_runs"] else []
 
 
 def everything_is_made():

@@ -12,7 +12,7 @@ with job(snakemake):
     from tmft.runtime.files import write_csv, write_text
 
     if not snakemake.input:
-        raise InputError("the authors' runs are not here; name their file in the variable TMFT_PUBLISHED_RUNS")
+        raise InputError("the authors' runs are not here; name their file as `published_runs` in the config")
     paper = snakemake.params.paper
     published = read_published(snakemake.input, paper)
     entries, behind = compare(paper, Ours(published, notebook=paper["notebook"]))

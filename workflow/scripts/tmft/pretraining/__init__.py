@@ -1,1 +1,4 @@
-"""Pre-training of encoders from scratch: masked language modelling (BERT) and replaced token detection (ELECTRA)."""
+"""Pre-training of encoders: masked language modelling, replaced token detection, adaptation.
+
+Imports encoders and the rooms below it.
+"""
