@@ -1,1 +1,4 @@
-"""The experiment as the configuration says it: checks, runs, paths. Pure: neither torch nor pandas nor Snakemake."""
+"""The experiment as the configuration says it: checks, runs, paths. Pure: neither torch nor pandas nor Snakemake.
+
+Imports runtime alone.
+"""
