@@ -11,13 +11,13 @@ from tmft.experiment.code_hash import reachable
 
 SCRIPTS = ROOT / "workflow" / "scripts"
 LEVELS = [
-    {"runtime"},
-    {"experiment"},
-    {"datasets"},
-    {"translation", "encoders"},
-    {"training", "pretraining"},
-    {"results"},
-    {"figures", "export"},
+    ["runtime"],
+    ["experiment"],
+    ["datasets"],
+    ["translation", "encoders"],
+    ["training", "pretraining"],
+    ["results"],
+    ["figures", "export"],
 ]
 ROOMS = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 
