@@ -37,6 +37,7 @@ rule all:
         expand("figures/{figure}.pdf", figure=config["figures"]),
         expand("results/tables/{table}.csv", table=config["tables"]),
         "results/reproduction.md",
+        "results/reproduction_curves.pdf" if published_runs() else [],
         "results/costs.csv",
         expand("results/data/{task}.json", task=config["tasks"]),
         expand("results/data/corpus-{corpus}.json", corpus=config["corpora"]),

@@ -28,6 +28,7 @@ UNPARSED = re.compile(r"--executor kubernetes|--default-storage-provider|\.\.\.$
 SHELL = (
     "source .venv/bin/activate",
     "mkdir -p ",
+    "curl -o ",
     "read -rs ",
     "export ",
     "python -m pip install ",
@@ -86,6 +87,8 @@ def test_commands_of_snakemake_find_their_targets(folder, tmp_path):
                 settings += parsed.config or []
     if (ROOT / folder / "config.yaml").exists():
         shutil.copy(ROOT / folder / "config.yaml", tmp_path)
+    (tmp_path / "published").mkdir()  # the authors' runs (docs/reproduction.md)
+    (tmp_path / "published/output.tar.gz").touch()
     config = ["--config", *settings] if settings else []
     run = snakemake(tmp_path, "-n", "--cores", "1", *files, *config, "--", *dict.fromkeys(targets), root=ROOT)
     assert targets and run.returncode == 0 and "This was a dry-run" in run.stdout, run.stdout

@@ -53,10 +53,10 @@ rule write_table:
 
 rule report_reproduction:
     input:
-        results=reproduction_results,
-        published=published_runs(),
+        unpack(checked(reproduction_inputs)),
     output:
-        csv="results/reproduction.csv",
+        entries="results/reproduction.csv",
+        contrasts="results/reproduction_contrasts.csv",
         curves="results/reproduction_curves.csv",
         markdown="results/reproduction.md",
     log:
@@ -71,31 +71,52 @@ rule report_reproduction:
         runtime=growing(10),
     params:
         paper=PAPER,
-        ours=reproduced_experiment(),
+        theirs=False,
+        ours=OURS,
+        similarities=lambda wildcards: list(compared_similarities().values()),
         code=code("report_reproduction"),
     script:
         "../scripts/report_reproduction.py"
 
 
-# The same for the authors' published runs, without any training: what the paper's own runs say of its claims.
-rule report_published:
+# The same of the authors' published runs, without any training.
+use rule report_reproduction as report_published with:
     input:
-        published_runs(),
+        published=checked(lambda wildcards: published_runs(needed=True)),
     output:
-        csv="results/published.csv",
+        entries="results/published.csv",
+        contrasts="results/published_contrasts.csv",
+        curves="results/published_curves.csv",
         markdown="results/published.md",
     log:
         "logs/report_published.log",
     benchmark:
         "logs/report_published.tsv"
+    params:
+        paper=PAPER,
+        theirs=True,
+        code=code("report_reproduction"),
+
+
+rule draw_reproduction:
+    input:
+        "results/{report}_curves.csv",
+    output:
+        pdf="results/{report}_curves.pdf",
+        png="results/{report}_curves.png",
+    log:
+        "logs/draw_reproduction/{report}.log",
+    benchmark:
+        "logs/draw_reproduction/{report}.tsv"
+    wildcard_constraints:
+        report="reproduction|published",
     conda:
-        "../../envs/analysis.yaml"
+        "../../envs/figures.yaml"
     threads: 1
     resources:
         mem_mb=growing(1000),
         runtime=growing(10),
     params:
-        paper=PAPER,
-        code=code("report_published"),
+        code=code("draw_reproduction"),
     script:
-        "../scripts/report_published.py"
+        "../scripts/draw_reproduction.py"

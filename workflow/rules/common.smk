@@ -20,6 +20,7 @@ from tmft.runtime.files import read_json
 from tmft.pretraining.snapshots import snapshot_folder
 from tmft.experiment.schema import check_spelling
 from tmft.experiment.resources import DAY, FINETUNING_SENTENCES, folder_mb, memory_mb, minutes, pretraining_mb
+from tmft.experiment.reproduced import reproduced, reproduced_runs
 from tmft.results.records import predictions_file, read_records
 
 
@@ -503,39 +504,45 @@ def cost_curve(name):
     return {"title": figure["title"], "encoders": labels("encoders", figure["encoders"])} | task_label(figure["task"])
 
 
-def reproduced_experiment():
-    """What the paper's encoders, tasks and recipes are called here."""
-    known = {encoder["hub"]: encoder for encoder in PAPER["encoders"].values()}
-    encoders = {
-        key: {column: known[encoder["hub"]][column] for column in ("role", "size")} | {"depth": encoder["depth"]}
-        for key, encoder in config["encoders"].items()
-        if encoder.get("hub") in known
-    }
-    tasks = {key: task["source"] for key, task in config["tasks"].items() if task.get("source") in PAPER["tasks"]}
-    recipes = [key for key in PAPER["recipes"] if key in config["recipes"]]
+OURS = reproduced(experiment, PAPER)
+
+
+def published_runs(needed=False):
+    """The files of the authors' published runs: a table, or the archives in a folder; none where no place is given."""
+    place = config["published_runs"]
+    files = [place] if place else []
+    if place and Path(place).is_dir():
+        files = sorted(map(str, Path(place).glob("*.tar.gz")))
+    if not files and (needed or place):
+        problem = f"{place}: no *.tar.gz in it" if place else "config: published_runs is not set"
+        raise InputError(f"{problem}; docs/reproduction.md says how to get the published runs")
+    return files
+
+
+def compared_similarities():
+    """The files of CKA curves of BERT with another of the paper's encoders: encoder, task and recipe by file."""
+    files = {}
+    for name in figures_of("cka_curve") if OURS["comparable"] else []:
+        figure = experiment.figure(name)
+        known = [key for key in figure["encoders"] if key in OURS["encoders"]]
+        if len(known) == 2 and figure["task"] in OURS["tasks"] and OURS["encoders"][known[0]]["role"] == "bert":
+            for curve, file in cka_files(name).items():
+                recipe = {"untouched": "pre-trained", "finetuned": "fine-tuned"}[curve]
+                files[file] = (known[1], OURS["tasks"][figure["task"]], recipe)
+    return {file: of for file, of in files.items() if everything_is_made() or Path(file).exists()}
+
+
+def reproduction_inputs(wildcards):
+    """What is held against the paper: everything where everything is made, else what is on disk."""
+    shown = [run for name in SHOWN for run in shown_runs(name)]
+    files = dict.fromkeys(map(result_file, reproduced_runs(experiment, PAPER, shown)))
+    costs = "results/costs.csv"
     return {
-        "encoders": encoders,
-        "tasks": tasks,
-        "foreign": [key for key in recipes if not PAPER["training"].items() <= experiment.training(key).items()],
-        "comparable": bool(encoders and tasks),
+        "results": [checked_result(file) for file in files if everything_is_made() or Path(file).exists()],
+        "similarities": list(compared_similarities()),
+        "costs": [costs] if OURS["comparable"] and (everything_is_made() or Path(costs).exists()) else [],
+        "published": published_runs(),
     }
-
-
-def reproduction_results(wildcards):
-    """The results behind the paper's numbers: every one where everything is made, else those that are on disk."""
-    ours = reproduced_experiment()
-    recipes = set(PAPER["recipes"]) & set(config["recipes"]) - set(ours["foreign"])
-    runs = (run for name in [*config["figures"], *config["tables"]] for run in shown_runs(name))
-    wanted = (
-        run for run in runs if run.encoder in ours["encoders"] and run.task in ours["tasks"] and run.recipe in recipes
-    )
-    files = dict.fromkeys(map(result_file, wanted))
-    return [checked_result(file) for file in files if everything_is_made() or Path(file).exists()]
-
-
-def published_runs():
-    """The file of the authors' published runs, if there is one."""
-    return [config["published_runs"]] if config["published_runs"] else []
 
 
 def everything_is_made():

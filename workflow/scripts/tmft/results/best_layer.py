@@ -52,7 +52,7 @@ def next_layers(name: str, search: Plan, summary: "pd.DataFrame", metric: str) -
     """
     from tmft.results.layer_tables import rank_layers
 
-    ranked = rank_layers(summary, metric).set_index("layer")["mean"]
+    ranked = rank_layers(summary, metric).set_index("layer")["mean_all"]
     if name == "grid" and len(ranked):
         return layers_between(dict.fromkeys(search.grid, ranked.min()) | ranked.to_dict(), search.between)
     return ranked.index.tolist()[: search.finalists if name == "between" else 1]

@@ -74,15 +74,16 @@ class Statement:
     def excess(self) -> float:
         return self.estimate.mean - self.threshold
 
-    def contrasts(self) -> Iterator[tuple[str, "Statement"]]:
-        """Each contrast with its full name; of alternatives the strongest."""
+    def contrasts(self) -> Iterator[tuple[str, "Statement", "Statement"]]:
+        """Each contrast with its full name and the statement that it stands for: of alternatives the strongest."""
         if self.estimate is not None:
-            yield self.what, self
+            yield self.what, self, self
         elif self.alternatives:
-            yield f"{self.what}, {self.decisive.what}".strip(", "), self.decisive
+            yield ", ".join(filter(None, (self.what, self.decisive.what))), self.decisive, self
         else:
             for part in self.parts:
-                yield from ((f"{self.what}, {name}".strip(", "), one) for name, one in part.contrasts())
+                for what, *found in part.contrasts():
+                    yield ", ".join(filter(None, (self.what, what))), *found
 
 
 def judge(claim: dict[str, Any], scores: Scores) -> Statement:
@@ -186,7 +187,7 @@ def first_step_largest(
     def one(encoder: Encoder, task: str) -> Statement:
         curve = scores.curve(*encoder, recipe, task)
         parts = []
-        for layer in [] if curve is None else curve.index[1:-1]:
+        for layer in scores.layers(*encoder, recipe, task)[1:-1]:
             up = 1 if curve.loc[layer + 1].mean() > curve.loc[layer].mean() else -1
             weights = {1: 1, 0: -1}
             for at, weight in ((layer + 1, -up), (layer, up)):
@@ -229,6 +230,8 @@ def front(
         if sizes[encoder] is None:
             return Statement(name)
         rest = [other for other in encoders if sizes[other] is None or sizes[other] < sizes[encoder]]
+        if not rest:  # the smallest is on the front, whatever its score
+            return Statement(name, Estimate(math.inf if member else -math.inf, 0.0, 2))
         if member:
             return Statement.all_of(name, (_above(scores, f"over {_name(one)}", at[encoder], at[one]) for one in rest))
         return Statement.any_of(name, (_above(scores, f"under {_name(one)}", at[one], at[encoder]) for one in rest))
@@ -242,16 +245,17 @@ RULES = {
 }
 
 
-def details(number: Any, statement: Statement) -> pd.DataFrame:
-    """The contrasts of a claim: claim, what, difference, half_width (of the 95 % t interval), above, n, found.
+def details(claims: Iterable[tuple[int, Statement]]) -> pd.DataFrame:
+    """The contrasts of claims: claim, what, difference, half_width (of the 95 % t interval), above, n, found.
 
     A difference is found to be shown where its interval is above the threshold ``above``, refuted where it is below.
     """
     rows = []
-    for what, one in statement.contrasts():
-        found = "shown" if one.p_not < 0.025 else "refuted" if one.p_holds < 0.025 else "open"
-        estimate = one.estimate
-        rows.append([number, what, estimate.mean, estimate.half_width, one.threshold, estimate.n, found])
+    for claim, statement in claims:
+        for what, one, whole in statement.contrasts():
+            found = "shown" if whole.p_not < 0.025 else "refuted" if whole.p_holds < 0.025 else "open"
+            estimate = one.estimate
+            rows.append([claim, what, estimate.mean, estimate.half_width, one.threshold, estimate.n, found])
     return pd.DataFrame(rows, columns=["claim", "what", "difference", "half_width", "above", "n", "found"])
 
 

@@ -15,11 +15,11 @@ HEADER = ["Encoder", "Layer", "Parameters (M)", "Validation", "Test", "Seeds"]
 def rank_layers(summary: pd.DataFrame, metric: str) -> pd.DataFrame:
     """The validation rows of a metric that have a mean, best layer first.
 
-    A layer comes after all that have fewer collapsed seeds, so that a mean of lucky seeds does not win; of equal layers
+    The mean is that of all seeds, as the paper's, so that lucky seeds beside collapsed ones do not win; of equal layers
     the lowest is first. Test scores play no part.
     """
     scores = summary[(summary["split"] == "validation") & (summary["metric"] == metric) & summary["mean"].notna()]
-    return scores.sort_values(["collapsed", "mean", "layer"], ascending=[True, False, True], kind="stable")
+    return scores.sort_values(["mean_all", "layer"], ascending=[False, True], kind="stable")
 
 
 def best_layers(summary: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -36,8 +36,9 @@ def layer_rows(summary: pd.DataFrame, table: dict[str, Any]) -> pd.DataFrame:
 
     ``table`` has ``recipes`` and ``encoders`` (labels by key), ``rows`` (``best``, ``last`` or both; last is left out
     where it is the best) and ``metrics``, first the one that chooses the layer. Columns: recipe, encoder, row, layer,
-    parameters, for each split and metric ``{split}_{metric}`` and ``{split}_{metric}_sd`` (times 100), and n and
-    collapsed, the numbers of seeds with and without a score.
+    parameters; for each split and metric, times 100, ``{split}_{metric}`` and ``{split}_{metric}_sd`` over all seeds,
+    as the paper's, and ``{split}_{metric}_sound`` over those that did not collapse; n and collapsed, the numbers of
+    seeds with and without a score.
     """
     chosen = best_layers(summary, table["metrics"][0]).set_index(["recipe", "encoder"])["layer"]
     rows = []
@@ -56,12 +57,13 @@ def layer_rows(summary: pd.DataFrame, table: dict[str, Any]) -> pd.DataFrame:
 
 def _scores(layer: pd.DataFrame, metrics: list[str]) -> dict[str, Any]:
     """Parameters, scores times 100, n and collapsed seeds from the rows of one layer in a summary."""
-    values = layer.set_index(["split", "metric"])[["mean", "sd"]] * 100
+    values = layer.set_index(["split", "metric"])[["mean_all", "sd_all", "mean"]] * 100
     scores = {}
     for split in SPLITS:
         for metric in metrics:
             found = values.loc[(split, metric)] if (split, metric) in values.index else {}
-            scores |= {f"{split}_{metric}": found.get("mean"), f"{split}_{metric}_sd": found.get("sd")}
+            columns = {"": "mean_all", "_sd": "sd_all", "_sound": "mean"}
+            scores |= {f"{split}_{metric}{suffix}": found.get(column) for suffix, column in columns.items()}
     first = layer.iloc[0]
     return {"parameters": first["parameters"], **scores, "n": first["n"], "collapsed": first["collapsed"]}
 
@@ -102,7 +104,9 @@ def to_latex(rows: pd.DataFrame, table: dict[str, Any], note: str = "") -> str:
 
 def _caption(table: dict[str, Any], note: str) -> str:
     names = [METRIC_NAMES[metric] for metric in table["metrics"]]
-    caption = f"{table['task']}, {'/'.join(names)} x 100, means over seeds; layers chosen by {names[0]} on validation."
+    caption = (
+        f"{table['task']}, {'/'.join(names)} x 100, means over all seeds; layers chosen by {names[0]} on validation."
+    )
     return f"{caption} {note}".rstrip()
 
 
@@ -125,7 +129,10 @@ def _cells(block: pd.DataFrame, table: dict[str, Any], bold: Callable[[str], str
     for _, row in block.iterrows():
         splits = ["/".join(score(row, f"{split}_{metric}") for metric in table["metrics"]) for split in SPLITS]
         label = table["encoders"][row["encoder"]] + (", last" if row["row"] == "last" else "")
-        seeds = f"{row['n']}" + (f" ({row['collapsed']} collapsed)" if row["collapsed"] else "")
+        seeds = f"{row['n'] + row['collapsed']}"
+        if row["collapsed"]:
+            sound = "/".join(f"{row[f'test_{metric}_sound']:.2f}" for metric in table["metrics"])
+            seeds += f", {row['collapsed']} collapsed" + (f" (test without them {sound})" if row["n"] else "")
         cells.append([label, str(row["layer"]), f"{row['parameters'] / 1e6:.2f}", *splits, seeds])
     return cells
 

@@ -107,8 +107,8 @@ def compare(paper: dict[str, Any], ours: Ours) -> tuple[pd.DataFrame, pd.DataFra
     """One row a number and a claim (COLUMNS), and the contrasts behind the claims (``tmft.results.claims.details``).
 
     ``paper`` is the content of workflow/paper.yaml. Scores are compared at the layer that the paper chose, whatever
-    layer is best here; the chosen layer is a number of its own. Means are over all seeds, collapsed ones too.
-    The p-values of all numbers are corrected together, and those of all claims (Benjamini and Hochberg 1995).
+    layer is best here; the chosen layer is a number of its own. Means are over all seeds, as the paper's. The p-values
+    of all numbers are corrected together, and those of all claims (Benjamini and Hochberg 1995).
     """
     entries = [entry for row in paper["rows"] for entry in _table_row(row, paper, ours)]
     entries += [_text_number(number, paper, ours) for number in paper["numbers"]]
@@ -117,8 +117,8 @@ def compare(paper: dict[str, Any], ours: Ours) -> tuple[pd.DataFrame, pd.DataFra
         p_values = iter(adjusted([p for entry in family for p in entry.p_values]))
         for entry in family:
             entry.p_values = [next(p_values) for _ in entry.p_values]
-    behind = [details(entry.claim, entry.statement) for entry in entries if entry.statement is not None]
-    return pd.DataFrame([entry.row for entry in entries], columns=COLUMNS), pd.concat(behind)
+    behind = details((entry.claim, entry.statement) for entry in entries if entry.statement is not None)
+    return pd.DataFrame([entry.row for entry in entries], columns=COLUMNS), behind
 
 
 def adjusted(p_values: Sequence[float]) -> np.ndarray:
@@ -129,23 +129,27 @@ def adjusted(p_values: Sequence[float]) -> np.ndarray:
 def compare_curves(ours: Scores, theirs: Scores) -> pd.DataFrame:
     """Our test scores beside the published ones by curve and layer, with Welch's interval of each difference.
 
-    Columns: CURVE, layer, mean and n of both (``theirs``, ``theirs_n``, ``ours``, ``ours_n``), difference, low, high,
-    and ``shown``, whether there is a difference at 5 % after the correction over all layers of all curves.
+    Columns: role, size, recipe, task, layer; of both (``theirs``, ``ours``) the mean, ``_half_width`` of its t interval
+    and ``_n``; difference, low, high, and ``shown``, whether there is a difference at 5 % after the correction over all
+    layers of all curves.
     """
     rows = []
-    for key in theirs.curves(split="test", metric="spearman"):
-        curve = theirs.curve(*key)
-        for layer in curve.index:
-            their, own = (scores.values(Cell(*key, layer)) for scores in (theirs, ours))
-            row = dict(zip(CURVE, key, strict=False)) | {"layer": layer, "theirs": their.mean(), "theirs_n": len(their)}
-            if own is not None:
-                row |= {"ours": own.mean(), "ours_n": len(own), "difference": own.mean() - their.mean()}
-                if len(own) > 1:
-                    test = stats.ttest_ind(own, their, equal_var=False)
+    for key in sorted(theirs.curves(split="test", metric="spearman"), key=lambda key: (*key[:1:-1], *key[:2])):
+        for layer in theirs.curve(*key).index:
+            row = dict(zip(CURVE, key, strict=False)) | {"layer": layer}
+            sides = {"theirs": theirs.values(Cell(*key, layer)), "ours": ours.values(Cell(*key, layer))}
+            for side, values in sides.items():
+                if values is not None:
+                    mean = Estimate.of(values.to_numpy())
+                    row |= {side: mean.mean, f"{side}_half_width": mean.half_width, f"{side}_n": mean.n}
+            if sides["ours"] is not None:
+                row["difference"] = row["ours"] - row["theirs"]
+                if row["ours_n"] > 1:
+                    test = stats.ttest_ind(sides["ours"], sides["theirs"], equal_var=False)
                     row |= dict(zip(("low", "high"), test.confidence_interval(LEVEL), strict=True)) | {"p": test.pvalue}
             rows.append(row)
-    columns = [*CURVE[:4], "layer", "theirs", "theirs_n", "ours", "ours_n", "difference", "low", "high", "p"]
-    table = pd.DataFrame(rows, columns=columns)
+    moments = [f"{side}{moment}" for side in ("theirs", "ours") for moment in ("", "_half_width", "_n")]
+    table = pd.DataFrame(rows, columns=[*CURVE[:4], "layer", *moments, "difference", "low", "high", "p"])
     tested = table["p"].notna()
     table["shown"] = False
     table.loc[tested, "shown"] = adjusted(table.loc[tested, "p"].to_list()) < ALPHA
@@ -167,9 +171,8 @@ def _table_row(row: dict[str, Any], paper: dict[str, Any], ours: Ours) -> Iterat
     if "parameters" in row:
         yield _exact(Entry(place, f"{name}: parameters (M)"), row["parameters"], _millions(cell, ours), comparable)
     for split in ("validation", "test"):
-        for metric, printed, mean in zip(
-            paper["metrics"], row[split], means[split] if means else (None, None), strict=True
-        ):
+        stand_ins = means[split] if means else [None] * len(row[split])
+        for metric, printed, mean in zip(paper["metrics"], row[split], stand_ins, strict=True):
             entry = Entry(place, f"{name}: {split} {METRIC_NAMES[metric]}", comparable=comparable)
             at = cell._replace(split=split, metric=metric)
             found = ours.scores.contrast((1, at), other_n=paper["seeds"])
@@ -235,7 +238,7 @@ def _claim(claim: dict[str, Any], ours: Ours) -> Entry:
     if statement.known:
         entry.p_values = [statement.p_not, statement.p_holds]
         entry.deviation = statement.decisive.estimate
-        found = details(None, statement)["found"].value_counts()
+        found = details([(claim["claim"], statement)])["found"].value_counts()
         counts = {kind: found.get(kind, 0) for kind in ("shown", "open", "refuted")} | {
             "without data": statement.missing
         }

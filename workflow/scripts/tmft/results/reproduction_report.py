@@ -8,10 +8,10 @@ import pandas as pd
 from tmft.results.reproduction import VERDICTS
 
 
-def to_markdown(entries: pd.DataFrame, behind: pd.DataFrame, curves: pd.DataFrame | None, note: str = "") -> str:
-    """The report from the tables of ``compare`` and ``compare_curves`` (None leaves them out).
+def to_markdown(entries: pd.DataFrame, behind: pd.DataFrame, curves: pd.DataFrame, drawing: str, note: str = "") -> str:
+    """The report from the tables of ``compare`` and ``compare_curves``.
 
-    ``note`` is on the results behind them.
+    ``drawing`` is the file beside it that shows the curves; ``note`` is on the results behind the numbers.
     """
     counts = entries["verdict"].value_counts()
     summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts)
@@ -74,45 +74,39 @@ def to_markdown(entries: pd.DataFrame, behind: pd.DataFrame, curves: pd.DataFram
                 for row in behind.itertuples()
             ),
         ),
-        *([] if curves is None else _curve_lines(curves)),
+        *_curve_lines(curves, drawing),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _curve_lines(curves: pd.DataFrame) -> list[str]:
+def _curve_lines(curves: pd.DataFrame, drawing: str) -> list[str]:
     """Each published curve, ours beside theirs by layer."""
+    lines = ["", "## Curves", ""]
     if curves.empty:
-        return [
-            "",
-            "## Curves",
-            "",
-            "The authors' published runs are not here (docs/reproduction.md says how to get them).",
-        ]
+        return [*lines, "The authors' published runs are not here; docs/reproduction.md says how to get them."]
     compared, shown = curves["ours"].notna().sum(), int(curves["shown"].sum())
-    lines = [
-        "",
-        "## Curves",
-        "",
+    lines += [
         f"Test Spearman x 100 by layer of the {curves.groupby(KEY).ngroups} published curves, theirs and ours: "
         f"{len(curves)} layers, {compared} of them run here. At {shown} a difference is shown (Welch's t test, "
-        "Benjamini-Hochberg over all layers, 5 %), marked *.",
+        f"Benjamini-Hochberg over all layers, 5 %), marked *. [{drawing}]({drawing}) draws them.",
     ]
-    for key, own in curves.groupby(KEY, sort=False):
-        task, recipe, role, size = key
-        lines += ["", f"### {task}, {recipe}, {role} {size}", ""]
-        lines += _table(
-            ["Layer", *map(str, own["layer"])],
-            [
-                ["theirs", *own["theirs"].map(_point)],
+    for (task, recipe, role, size), own in curves.groupby(KEY, sort=False):
+        rows = [["published", *own["theirs"].map(_point)]]
+        if own["ours"].notna().any():
+            rows += [
                 ["ours", *own["ours"].map(_point)],
                 ["difference", *(_point(row.difference) + " *" * row.shown for row in own.itertuples())],
                 ["95 % interval", *(_interval(row.low, row.high) for row in own.itertuples())],
-            ],
-        )
+            ]
+        lines += ["", f"### {task}, {recipe}, {role} {size}", "", *_table(["Layer", *map(str, own["layer"])], rows)]
     return lines
 
 
 KEY = ["task", "recipe", "role", "size"]
+
+
+def _place(row: Any) -> str:
+    return row.place if pd.isna(row.claim) else f"{row.place}, claim {row.claim:.0f}"
 
 
 def _difference(row: Any) -> str:

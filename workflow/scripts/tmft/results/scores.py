@@ -1,6 +1,6 @@
 """Scores as claims speak of them: by the encoder's role and size, recipe, task, layer and replicate."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -45,6 +45,21 @@ def tidy(runs: pd.DataFrame, encoders: Mapping[str, Mapping[str, Any]], tasks: M
     )[TIDY]
 
 
+def tidy_similarities(comparisons: Iterable[tuple[Mapping[str, Any], str, str, list[dict]]]) -> pd.DataFrame:
+    """TIDY of comparisons by CKA, times 100: encoder (as in ``tidy``), task, recipe, layers of ``tmft.results.cka``.
+
+    Layers without a value are left out.
+    """
+    rows = []
+    for encoder, task, recipe, layers in comparisons:
+        common = {"role": encoder["role"], "size": encoder["size"], "recipe": recipe, "task": task, "split": "test"}
+        common |= {"metric": "cka", "collapsed": False, "depth": encoder["depth"], "parameters": None}
+        common |= {"replicate": encoder.get("replicate", 0)}
+        known = (one for one in layers if one["biased"] is not None)
+        rows += [common | {"layer": one["layer"], "score": 100 * one["biased"]} for one in known]
+    return pd.DataFrame(rows, columns=TIDY)
+
+
 class Scores:
     """A TIDY table, to ask for curves, cells and contrasts of cells.
 
@@ -55,8 +70,9 @@ class Scores:
         self._curves: dict[tuple, pd.DataFrame] = {}
         self._depths: dict[tuple, int] = {}
         for key, own in table.groupby(CURVE):
+            curve = own.pivot(index="layer", columns="replicate", values="score")
             for metric in {key[-1], None} if key[-1] in MAIN else key[-1:]:
-                self._curves[*key[:-1], metric] = own.pivot_table("score", "layer", "replicate")
+                self._curves[*key[:-1], metric] = curve
                 self._depths[*key[:-1], metric] = own["depth"].iloc[0]
         self._sound = table[~table["collapsed"].astype(bool)].groupby([*CURVE, "layer"])["score"]
         sizes = table.dropna(subset="parameters").drop_duplicates(["role", "size", "task", "layer"])

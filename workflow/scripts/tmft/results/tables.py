@@ -67,16 +67,16 @@ def version_note(runs: pd.DataFrame) -> str:
 
 
 def with_collapsed(runs: pd.DataFrame) -> pd.Series:
-    """The values of runs, those of collapsed ones what a constant answer scores: ``baseline`` where given, or 0."""
-    return runs["value"].fillna(runs["baseline"]).fillna(0.0)
+    """The values of runs; of collapsed ones what a constant answer scores, ``baseline`` where it is given, or 0."""
+    return runs["value"].fillna(runs["baseline"].astype(float)).fillna(0.0)
 
 
 def summarise(runs: pd.DataFrame) -> pd.DataFrame:
     """One row a GROUP, split and metric, in the order of ``runs``: parameters, baseline, and the rest over seeds.
 
     ``mean`` and ``sd`` (sample standard deviation, ddof 1; empty for one run) are over the ``n`` runs that have a
-    value; ``collapsed`` counts those that have none. ``mean_all`` and ``sd_all`` are over both, as the paper does
-    (``with_collapsed``).
+    value; ``collapsed`` counts those that have none. ``mean_all`` and ``sd_all`` are over both, as the paper's means
+    are (``with_collapsed``).
     """
     groups = runs.assign(all=with_collapsed(runs)).groupby(
         [*GROUP, "parameters", *MEASURE, "baseline"], sort=False, dropna=False
