@@ -75,3 +75,30 @@ rule compare_best_layers:
         code=code("compare_best_layers"),
     script:
         "../scripts/compare_best_layers.py"
+
+
+# Which layers to keep, not only the first ones, without any training (docs/shrink.md).
+rule search_subsets:
+    input:
+        tokens="data/tokens/{task}/{encoder}.parquet",
+        encoder=checked(lambda wildcards: encoder_folder(wildcards.encoder)),
+    output:
+        json="results/subsets/{task}/{encoder}.json",
+        markdown="results/subsets/{task}/{encoder}.md",
+    log:
+        "logs/search_subsets/{task}/{encoder}.log",
+    benchmark:
+        "logs/search_subsets/{task}/{encoder}.tsv"
+    conda:
+        "../../envs/train.yaml"
+    threads: config["threads"]["finetune"]
+    resources:
+        gpu=GPU,
+        mem_mb=growing(8000),
+        runtime=growing(120),
+    params:
+        settings=lambda wildcards: subset_settings(wildcards),
+        labels=lambda wildcards: subset_labels(wildcards),
+        code=code("search_subsets"),
+    script:
+        "../scripts/search_subsets.py"

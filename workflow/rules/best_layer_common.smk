@@ -1,4 +1,5 @@
 # What a search for the best layer asks for, round by round.
+from tmft.experiment.metrics import METRIC_NAMES
 from tmft.results.best_layer import ROUNDS, competitors, plan
 from tmft.runtime.files import read_json
 
@@ -62,4 +63,26 @@ def search_labels(wildcards):
         "task": experiment.task(wildcards.task)["label"],
         "recipe": experiment.recipe(config["best_layer"]["recipe"])["label"],
         "encoder": experiment.encoder(wildcards.encoder)["label"],
+    }
+
+
+@checked
+def subset_settings(wildcards):
+    """What decides the result of a search for the layers to keep."""
+    task = experiment.task(wildcards.task)
+    if task["objective"] == "difference_classification":
+        raise InputError(f"the classifier of task '{wildcards.task}' has to be trained; search on a task of cosines")
+    return {
+        "objective": task["objective"],
+        "label_range": experiment.label_range(wildcards.task),
+        "precision": config["training"]["precision"],
+    }
+
+
+def subset_labels(wildcards):
+    """The labels of what is searched."""
+    return {
+        "task": experiment.task(wildcards.task)["label"],
+        "encoder": experiment.encoder(wildcards.encoder)["label"],
+        "metric": METRIC_NAMES[experiment.metrics(wildcards.task)[0]],
     }

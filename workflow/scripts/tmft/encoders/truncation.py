@@ -21,6 +21,7 @@ from transformers.utils import logging
 
 from tmft.encoders.checks import check_prefix, check_unused
 from tmft.encoders.dropout import use_fast_dropout
+from tmft.experiment.layers import Layer, check, count, kept
 from tmft.runtime.errors import InputError
 
 
@@ -90,7 +91,7 @@ LAYER_TENSOR = re.compile(r"layer(?:s|_groups)?\.(\d+)\.")
 
 
 class TruncatedEncoder(nn.Module):
-    """The first `layer` layers of an encoder, and the mean of their output over the tokens of a sentence.
+    """The first layers of an encoder, or a subset, and the mean of their output over the tokens of a sentence.
 
     Layer l is `hidden_states[l]` of the whole encoder. For ELECTRA and ALBERT layer 0 is thus the embeddings after
     their projection to the hidden size. ModernBERT ends in a norm that its inner hidden states have not passed; a
@@ -99,7 +100,7 @@ class TruncatedEncoder(nn.Module):
     """
 
     def __init__(self, model: PreTrainedModel, layer: int) -> None:
-        """Wrap a transformers model built by `truncated_config`; use `load` for an encoder in a folder."""
+        """Wrap a transformers model of `layer` layers, built by `truncated_config`; use `load` for one in a folder."""
         super().__init__()
         if layer == 0:
             model.set_submodule(FAMILIES[model.config.model_type].encoder, nn.Identity())
@@ -111,28 +112,31 @@ class TruncatedEncoder(nn.Module):
 
     @classmethod
     def load(
-        cls, folder: Path, layer: int, random_seed: int | None = None, all_used: bool = False
+        cls, folder: Path, layer: Layer, random_seed: int | None = None, all_used: bool = False
     ) -> "TruncatedEncoder":
-        """The encoder in `folder` up to `layer`, on the CPU, in float32 and in evaluation mode.
+        """The encoder in `folder` with the layers that `layer` keeps, on the CPU, in float32 and in evaluation mode.
 
-        Layers above `layer`, pooler and heads are not built. With `random_seed` the checkpoint is not read: the
-        weights are those of a fresh initialisation of the whole architecture, so that a seed is one random encoder
+        Layers above the last one kept, pooler and heads are not built. With `random_seed` the checkpoint is not read:
+        the weights are those of a fresh initialisation of the whole architecture, so that a seed is one random encoder
         whatever the layer. The state of the global random number generators is left as it was. With ``all_used`` each
         tensor of the checkpoint must be used, or belong to a layer above, a head or a pooler.
 
-        Raises InputError for an unusable config, a layer outside 0..L, and weights that cannot be read, lack a
-        tensor, hold one too many or do not fit the config.
+        Raises InputError for an unusable config, a layer that the encoder does not have, and weights that cannot be
+        read, lack a tensor, hold one too many or do not fit the config.
         """
         config = read_config(folder)
-        if not 0 <= layer <= config.num_hidden_layers:
-            raise InputError(f"{folder}: no layer {layer}; choose one of 0..{config.num_hidden_layers}")
+        try:
+            check_layer(config, layer)
+        except InputError as error:
+            raise InputError(f"{folder}: {error}") from None
+        end = max(kept(layer), default=0)
         if random_seed is not None:
-            return cls(_random_model(config, layer, random_seed), layer).eval()
+            return cls(_random_model(config, end, random_seed), end)._keep(layer)
         try:
             with _quiet_transformers():
                 model, report = AutoModel.from_pretrained(
                     folder,
-                    config=truncated_config(config, layer),
+                    config=truncated_config(config, end),
                     dtype=torch.float32,
                     output_loading_info=True,
                     ignore_mismatched_sizes=True,
@@ -144,12 +148,22 @@ class TruncatedEncoder(nn.Module):
             reason = f"{type(error).__name__}: {' '.join(str(error).split()).partition('. ')[0]}"
             raise InputError(f"{folder}: cannot be loaded ({reason}); fetch the encoder again") from error
         stored = model.state_dict().keys() - report["missing_keys"] | report["unexpected_keys"]
-        encoder = cls(model, layer).eval()
+        encoder = cls(model, end)
         check_prefix(folder, encoder.model.state_dict(), report["unexpected_keys"])
         _check_weights(folder, config, encoder.model, stored, report["mismatched_keys"])
         if all_used:
             check_unused(folder, report["unexpected_keys"])
-        return encoder
+        return encoder._keep(layer)
+
+    def _keep(self, layer: Layer) -> "TruncatedEncoder":
+        """This encoder, which ends with the last layer kept, without those that a subset leaves out, not training."""
+        if count(layer) < self.layer:
+            places = [number - 1 for number in kept(layer)]
+            name, layers = layer_list(self.model)
+            self.model.set_submodule(name, nn.ModuleList(layers[place] for place in places))
+            _keep_layers(self.model.config, places)
+            self.layer = len(places)
+        return self.eval()
 
     @property
     def packs(self) -> bool:
@@ -177,10 +191,10 @@ class TruncatedEncoder(nn.Module):
         if self.layer == 0:
             positions = {"position_ids": self._positions(numbers)} if packed and self._family.positions else {}
             embeddings = self.model.embeddings(input_ids, **positions)
-            layers = [self._norm(self._module(self._family.projection)(embeddings))]
+            layers = [self.norm(self._module(self._family.projection)(embeddings))]
         else:
             *inner, last = self._run(input_ids, numbers, packed, output_hidden_states=True).hidden_states
-            layers = [*map(self._norm, inner), last]
+            layers = [*map(self.norm, inner), last]
         return torch.stack([mean_pooling(states, numbers, count) for states in layers])
 
     def _run(self, input_ids: Tensor, numbers: Tensor, packed: bool, **options: bool) -> BaseModelOutput:
@@ -205,7 +219,8 @@ class TruncatedEncoder(nn.Module):
     def _module(self, path: str | None) -> nn.Module:
         return dict(self.model.named_modules()).get(path, nn.Identity())
 
-    def _norm(self, states: Tensor) -> Tensor:
+    def norm(self, states: Tensor) -> Tensor:
+        """A layer's output (rows, tokens, hidden) as the last layer's leaves the encoder."""
         return self._module(self._family.final_norm)(states)
 
 
@@ -257,6 +272,15 @@ def read_config(folder: Path) -> PreTrainedConfig:
         raise InputError(f"{path}: not a valid config ({' '.join(str(error).split())})") from error
 
 
+def check_layer(config: PreTrainedConfig, layer: Layer) -> None:
+    """Raise InputError where an encoder of this config does not have the layer, or cannot be built of that subset."""
+    check(layer, config.num_hidden_layers)
+    if isinstance(layer, str) and config.model_type == "albert":
+        raise InputError(f"all layers of an ALBERT are one, so that {layer} is layer{count(layer)}; write it so")
+    if isinstance(layer, str) and config.model_type == "modernbert" and kept(layer)[0] > 1:
+        raise InputError(f"{layer}: the first layer of a ModernBERT is unlike the others; keep layer 1")
+
+
 def check_keepable(folder: Path, layer: int) -> None:
     """Refuse, by an InputError, a truncated encoder that could not be loaded again once it is saved."""
     if layer == 0 and read_config(folder).model_type == "modernbert":
@@ -277,20 +301,34 @@ def usable_length(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase) 
     return min(tokenizer.model_max_length, config.max_position_embeddings - first_position)
 
 
-def count_parameters(config: PreTrainedConfig, layer: int) -> ParameterCount:
-    """Numbers of parameters up to `layer`, by the paper's rule (Table 2) and in all; no weights are allocated."""
+def count_parameters(config: PreTrainedConfig, layer: Layer) -> ParameterCount:
+    """Numbers of parameters with `layer`, by the paper's rule (Table 2) and in all; no weights are allocated."""
     sizes = {name: tensor.numel() for name, tensor in _meta_encoder(config, layer).model.named_parameters()}
     published = sum(size for name, size in sizes.items() if name.startswith("embeddings.") or LAYER_TENSOR.search(name))
     return ParameterCount(published, sum(sizes.values()))
 
 
-def truncated_config(config: PreTrainedConfig, layer: int) -> PreTrainedConfig:
-    """A copy of `config` with `layer` layers, but at least one: a ModernBERT without any cannot be initialised."""
+def truncated_config(config: PreTrainedConfig, layer: Layer) -> PreTrainedConfig:
+    """A copy of `config` with these layers, but at least one: a ModernBERT without any cannot be initialised."""
     config = copy.deepcopy(config)
-    config.num_hidden_layers = max(layer, 1)
-    if config.model_type == "modernbert":
-        config.layer_types = config.layer_types[: max(layer, 1)]
+    _keep_layers(config, [number - 1 for number in kept(layer)] or [0])
     return config
+
+
+def _keep_layers(config: PreTrainedConfig, places: list[int]) -> None:
+    """Leave in a config, its lists by layer included, the layers at these places, counted from 0."""
+    depth = config.num_hidden_layers
+    lists = [name for name, value in vars(config).items() if "layer" in name and isinstance(value, list)]
+    by_layer = {name: values for name in lists if len(values := getattr(config, name)) == depth}
+    config.num_hidden_layers = len(places)
+    for name, values in by_layer.items():
+        setattr(config, name, [values[place] for place in places])
+
+
+def layer_list(model: PreTrainedModel) -> tuple[str, nn.ModuleList]:
+    """The path and the list of a model's layers."""
+    lists = ((name, module) for name, module in model.named_modules() if isinstance(module, nn.ModuleList))
+    return next((name, module) for name, module in lists if LAYER_TENSOR.search(f"{name}.0."))
 
 
 def _first_position(embeddings: nn.Module) -> int:
@@ -313,10 +351,10 @@ def _new_model(config: PreTrainedConfig) -> PreTrainedModel:
     return AutoModel.from_config(config, dtype=torch.float32, trust_remote_code=False, **_without_pooler(config))
 
 
-def _meta_encoder(config: PreTrainedConfig, layer: int) -> TruncatedEncoder:
+def _meta_encoder(config: PreTrainedConfig, layer: Layer) -> TruncatedEncoder:
     """The truncated encoder without storage behind its tensors."""
     with torch.device("meta"):
-        return TruncatedEncoder(_new_model(truncated_config(config, layer)), layer)
+        return TruncatedEncoder(_new_model(truncated_config(config, layer)), count(layer))
 
 
 def _random_model(config: PreTrainedConfig, layer: int, seed: int) -> PreTrainedModel:
