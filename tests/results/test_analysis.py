@@ -21,7 +21,7 @@ figures:
   alike: {kind: cka_curve, task: scenes, encoders: [generator, discriminator], recipe: tmft, seed: 1}
   moved: {kind: cka_curve, task: scenes, encoders: [generator], recipe: tmft}
 tables:
-  table: {task: scenes, recipes: [tmft], encoders: [discriminator, generator]}
+  table: {task: scenes, recipes: [tmft], encoders: [discriminator, generator], reference: discriminator}
 """
 
 
@@ -83,6 +83,26 @@ def test_table_has_the_scores_of_the_results(analysis):
     assert best["encoder"].tolist() == ["discriminator", "generator"]
     for ending, mark in (("md", f"{best['test_spearman'].iloc[0]:.2f}"), ("tex", r"\toprule")):
         assert mark in (analysis / f"results/tables/table.{ending}").read_text()
+
+
+def test_table_says_how_sure_its_differences_are(analysis):
+    comparisons = pd.read_csv(analysis / "results/tables/table_comparisons.csv")
+    own = comparisons[comparisons["against"] == "discriminator"]
+    assert own[own["encoder"] == "generator"]["first_layer"].tolist() == [0, 1]
+    assert (comparisons["low"] < comparisons["difference"]).all() and (own["first_n"] == 2).all()
+    assert "generator against discriminator, by layer: " in (analysis / "results/tables/table.md").read_text()
+
+
+def test_two_results_are_compared_from_what_is_there(analysis, root):
+    name = "results/compare/scenes/tmft/discriminator/vs/tmft/generator"
+    run = snakemake(analysis, "--cores", "1", f"{name}.md", root=root)
+    assert run.returncode == 0 and "1 of 1 steps" in run.stdout, run.stdout
+    comparison = json.loads((analysis / f"{name}.json").read_text())
+    assert comparison["pairs"] == 30 and [row["first_layer"] for row in comparison["layers"]] == [0, 1]
+    for row in comparison["layers"]:
+        files = analysis.glob(f"results/scenes/tmft/discriminator/layer{row['first_layer']}/seed*.json")
+        scores = [100 * json.loads(file.read_text())["metrics"]["test"]["spearman"] for file in files]
+        assert row["first"] == pytest.approx(np.mean(scores), abs=1e-4) and row["first_n"] == 2
 
 
 def test_report_says_that_this_is_another_experiment(analysis):

@@ -26,10 +26,18 @@ rule collect_results:
 
 rule write_table:
     input:
+        unpack(
+            checked(
+                lambda wildcards: compared_files(
+                    config["tables"][wildcards.table]["task"], shown_runs(wildcards.table)
+                )
+            )
+        ),
         runs="results/tables/{table}_runs.csv",
         summary="results/tables/{table}_summary.csv",
     output:
         csv="results/tables/{table}.csv",
+        comparisons="results/tables/{table}_comparisons.csv",
         markdown="results/tables/{table}.md",
         latex="results/tables/{table}.tex",
     log:
@@ -42,13 +50,42 @@ rule write_table:
         "../../envs/analysis.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(10),
+        mem_mb=growing(2000),
+        runtime=growing(30),
     params:
         table=lambda wildcards: layer_table(wildcards.table),
         code=code("write_table"),
     script:
         "../scripts/write_table.py"
+
+
+rule compare_runs:
+    input:
+        unpack(checked(lambda wildcards: compared_files(wildcards.task, sides_runs(wildcards)))),
+    output:
+        json="results/compare/{task}/{first}/vs/{second}.json",
+        markdown="results/compare/{task}/{first}/vs/{second}.md",
+    log:
+        "logs/compare_runs/{task}/{first}/vs/{second}.log",
+    benchmark:
+        "logs/compare_runs/{task}/{first}/vs/{second}.tsv"
+    wildcard_constraints:
+        first=SIDE,
+        second=SIDE,
+    conda:
+        "../../envs/analysis.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(30),
+    params:
+        sides=lambda wildcards: list(map(tuple, sides(wildcards))),
+        layers=lambda wildcards: compared_layers(experiment, *sides(wildcards)),
+        metric=lambda wildcards: experiment.metrics(wildcards.task)[0],
+        labels=lambda wildcards: compared_labels(wildcards),
+        code=code("compare_runs"),
+    script:
+        "../scripts/compare_runs.py"
 
 
 rule report_reproduction:

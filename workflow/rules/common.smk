@@ -20,6 +20,7 @@ from tmft.runtime.files import read_json
 from tmft.pretraining.snapshots import snapshot_folder
 from tmft.experiment.schema import check_spelling
 from tmft.experiment.resources import DAY, FINETUNING_SENTENCES, folder_mb, memory_mb, minutes, pretraining_mb
+from tmft.experiment.compared import SIDE, compared_layers, compared_runs, parse_side
 from tmft.experiment.reproduced import reproduced, reproduced_runs
 from tmft.results.records import predictions_file, read_records
 
@@ -398,7 +399,8 @@ def pretraining_efficiency(name):
 def layer_table(name):
     """Title, task, rows and labels of a table."""
     table = experiment.table(name)
-    kept = {key: table[key] for key in ("title", "rows")}
+    kept = {key: table[key] for key in ("title", "rows", "reference")}
+    kept["depths"] = {key: experiment.encoder(key)["depth"] for key in table["encoders"]}
     return kept | {kind: labels(kind, table[kind]) for kind in ("recipes", "encoders")} | task_label(table["task"])
 
 
@@ -432,6 +434,33 @@ def finetuned_folders(wildcards, encoder, *others):
     layers = min(experiment.layers(key)[-1] for key in (encoder, *others)) + 1
     run = f"{wildcards.task}/{wildcards.recipe}/{encoder}"
     return [f"data/finetuned/{run}/layer{layer}/seed{wildcards.seed}" for layer in range(layers)]
+
+
+def compared_files(task, runs):
+    """What comparisons of runs on a task are made from: their results, predictions, and the pairs."""
+    results = result_files(runs)
+    return {"results": results, "predictions": predictions(results), "pairs": f"data/pairs/{task}.csv"}
+
+
+def sides(wildcards):
+    """The two sides of a comparison."""
+    return parse_side(wildcards.first), parse_side(wildcards.second)
+
+
+def sides_runs(wildcards):
+    """The runs of both sides of a comparison."""
+    return list(compared_runs(experiment, wildcards.task, *sides(wildcards)))
+
+
+def compared_labels(wildcards):
+    """What a comparison calls its task and its sides."""
+    names = {"task": experiment.task(wildcards.task)["label"]}
+    for name, side in zip(("first", "second"), sides(wildcards), strict=True):
+        at = [f"{kind} {value}" for kind, value in (("layer", side.layer), ("seed", side.seed)) if value is not None]
+        names[name] = ", ".join(
+            [experiment.encoder(side.encoder)["label"], experiment.recipe(side.recipe)["label"], *at]
+        )
+    return names
 
 
 def curve_runs(wildcards, layers=None):

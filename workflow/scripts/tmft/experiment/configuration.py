@@ -263,6 +263,10 @@ def _check_references(experiment: Experiment) -> None:
     for key, table in settings["tables"].items():
         table.setdefault("title", key)
         _check_shown(experiment, table)
+        if table["reference"] not in (None, *table["encoders"]):
+            raise InputError(
+                f"config: tables.{key}.reference is '{table['reference']}', none of its encoders; name one"
+            )
         if key in settings["figures"]:
             raise InputError(f"config: '{key}' names a figure and a table; rename one of them")
 
