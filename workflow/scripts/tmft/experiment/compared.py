@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tmft.experiment.configuration import Experiment, Run
 from tmft.runtime.errors import InputError
+
+if TYPE_CHECKING:
+    from tmft.experiment.configuration import Experiment, Run
 
 SIDE = r"[^/]+/[^/]+(?:/layer\d+(?:/seed\d+)?)?"
 
@@ -25,7 +27,7 @@ def parse_side(text: str) -> Side:
     return Side(recipe, encoder, *(int(re.sub(r"\D", "", part)) for part in rest))
 
 
-def compared_layers(experiment: Experiment, first: Side, second: Side) -> list[tuple[int, int]]:
+def compared_layers(experiment: "Experiment", first: Side, second: Side) -> list[tuple[int, int]]:
     """The layers that are compared: of a side that names none all that it has, with the same one of the other.
 
     Raises InputError where an encoder lacks a layer that is named.
@@ -41,7 +43,7 @@ def compared_layers(experiment: Experiment, first: Side, second: Side) -> list[t
     return [(layer, layer) for layer in common]
 
 
-def compared_runs(experiment: Experiment, task: str, first: Side, second: Side) -> Iterator[Run]:
+def compared_runs(experiment: "Experiment", task: str, first: Side, second: Side) -> "Iterator[Run]":
     """The runs behind a comparison. Raises InputError where there is no such recipe, layer or seed."""
     layers = compared_layers(experiment, first, second)
     for side, needed in zip((first, second), zip(*layers, strict=True), strict=True):
