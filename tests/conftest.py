@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import settings
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 
 torch.set_num_threads(1)
+settings.register_profile("same_examples_each_time", derandomize=True, deadline=None)
+settings.load_profile("same_examples_each_time")
 
 
 @pytest.fixture(scope="session")
