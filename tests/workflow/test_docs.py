@@ -11,7 +11,7 @@ from test_pipeline import snakemake
 
 from conftest import ROOT
 
-PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("config/*.md")]
 LISTED = [".", "demo", "demo/fresh", "examples/minilm"]
 RUN = [
     "examples/your-encoder",
