@@ -44,6 +44,7 @@ lint: $(VENV)/test
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/snakemake --lint --quiet
 
 bench: $(VENV)/bench

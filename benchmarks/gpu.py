@@ -62,7 +62,7 @@ def products_per_second(precision: str, device: torch.device) -> float:
 
     def multiply() -> None:
         for _ in range(PRODUCTS):
-            matrix @ matrix
+            _ = matrix @ matrix
         torch.cuda.synchronize(device)
 
     (seconds,) = in_turn({precision: multiply}, REPETITIONS).values()

@@ -13,7 +13,7 @@ from huggingface_hub import HfApi, snapshot_download
 from huggingface_hub.errors import (
     GatedRepoError,
     HFValidationError,
-    HTTPError,
+    HTTPError,  # pyright: ignore[reportPrivateImportUsage]
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
