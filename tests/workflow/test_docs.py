@@ -19,7 +19,7 @@ RUN = [
     "DIR",
 ]  # by test_examples.py; DIR is the reader's own
 # Parsed only: all of the paper takes long to list; a report needs results (test_pipeline.py makes one); the
-# others need a cluster (tests/faults/test_slurm.py), GPUs or something to mend.
+# others need a cluster (tests/faults/test_slurm.py), GPUs or something to fix.
 PARSED = re.compile(r"-n --cores 1$|--report|--workflow-profile profiles/slurm|gpu=4|--unlock|--touch|--until")
 # Not even parsed: those of plugins that are not installed, and one that stands for any.
 UNPARSED = re.compile(r"--executor kubernetes|--default-storage-provider|\.\.\.$")
