@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
-from test_loop import SETTINGS, make_pairs, tokens_of
 from tiny import FAMILY_SETTINGS, tiny_encoder
+from training_runs import SETTINGS, make_pairs, tokens_of
 from transformers import AutoConfig, AutoModel
 
 from tmft.encoders.packing import distinct, encode

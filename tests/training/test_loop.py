@@ -1,7 +1,6 @@
 """Fine-tuning against sentence-transformers, and what must hold of every run."""
 
 import copy
-import random
 from pathlib import Path
 
 import numpy as np
@@ -11,38 +10,15 @@ import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer import losses
 from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
-from tiny import WORDS, tiny_encoder
-from transformers import AutoTokenizer, get_linear_schedule_with_warmup
+from tiny import tiny_encoder
+from training_runs import CPU, SETTINGS, make_pairs, tokens_of, weights
+from transformers import get_linear_schedule_with_warmup
 
-from tmft.datasets.tokens import Tokens, read_tokens, write_tokens
+from tmft.datasets.tokens import Tokens
 from tmft.encoders.truncation import TruncatedEncoder
 from tmft.training.loop import evaluate, evaluate_layers, finetune, make_objective
 
-CPU = torch.device("cpu")
 LAYER = 2
-SETTINGS = {
-    "objective": "cosine_regression",
-    "label_range": [0.0, 5.0],
-    "start": "pretrained",
-    "batch_size": 4,
-    "epochs": 3,
-    "learning_rate": 1e-3,
-    "warmup": 0.1,
-    "weight_decay": 0.01,
-    "clip_norm": 1.0,
-    "precision": "float32",
-    "dropout": "from_the_first_step",
-}
-
-
-def make_pairs(labels_per_split: dict[str, int], scale: float = 1.0) -> pd.DataFrame:
-    chooser = random.Random(1)
-    rows = []
-    for split, count in labels_per_split.items():
-        for number in range(count):
-            sentences = [" ".join(chooser.choices(WORDS.split(), k=chooser.randint(1, 9))) for _ in range(2)]
-            rows.append([f"{split}-{number}", split, *sentences, scale * chooser.randint(0, 10) / 2])
-    return pd.DataFrame(rows, columns=["pair_id", "split", "sentence1", "sentence2", "label"])
 
 
 @pytest.fixture(scope="module")
@@ -62,20 +38,9 @@ def pairs() -> pd.DataFrame:
     return make_pairs({"train": 10, "validation": 12, "test": 12})
 
 
-def tokens_of(pairs: pd.DataFrame, folder: Path, tmp_path: Path, max_length: int = 40) -> Tokens:
-    path = tmp_path / "tokens.parquet"
-    write_tokens(pairs, AutoTokenizer.from_pretrained(folder), max_length, path)
-    return read_tokens(path)
-
-
 @pytest.fixture
 def tokens(pairs, folder, tmp_path) -> Tokens:
     return tokens_of(pairs, folder, tmp_path)
-
-
-def weights(encoder: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """All weights but the biases of attention's keys: softmax cancels them, so their gradient is rounding only."""
-    return {name: value.clone() for name, value in encoder.state_dict().items() if not name.endswith("key.bias")}
 
 
 def test_same_loss_and_weights_as_sentence_transformers(folder, pairs, tokens):

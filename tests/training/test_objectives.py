@@ -9,9 +9,9 @@ import pytest
 import torch
 from sentence_transformers.sentence_transformer import losses
 from sklearn.metrics import accuracy_score, average_precision_score, f1_score, precision_recall_curve
-from test_loop import CPU, SETTINGS, make_pairs
 from tiny import tiny_encoder
 from torch import nn
+from training_runs import CPU, SETTINGS, make_pairs
 from transformers import AutoTokenizer, get_linear_schedule_with_warmup
 
 from tmft.datasets.tokens import Tokens, read_tokens, write_tokens

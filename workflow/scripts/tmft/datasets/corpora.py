@@ -1,4 +1,4 @@
-"""Text for pre-training: distinct sentences, one a line, and what evaluation data they hold."""
+"""Text for pre-training: distinct sentences, one per line, and what evaluation data they hold."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path

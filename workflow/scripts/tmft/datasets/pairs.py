@@ -1,4 +1,4 @@
-"""The table of sentence pairs: a row a pair, columns pair_id, split, sentence1, sentence2 (text) and label (number)."""
+"""The table of sentence pairs: one row per pair; columns pair_id, split, sentence1, sentence2, label (a number)."""
 
 import csv
 from itertools import combinations

@@ -35,7 +35,7 @@ def fetch_encoder(source: dict[str, Any], folder: Path, depth: int) -> dict[str,
 
     Returns the provenance: source, commit (hub only), sha256 of the source's files, versions of the libraries, files
     with their sha256.
-    Raises InputError for a source that cannot be had, one without tokenizer or whose tokenizer does not fit the
+    Raises InputError for a source that cannot be had, one without tokenizer or whose tokenizer does not match the
     encoder, another number of layers than ``depth``, an unsupported architecture, and weights that are damaged,
     incomplete or not all used.
     """
@@ -145,7 +145,7 @@ def _case(folder: Path) -> dict[str, bool]:
 
 
 def check_tokenizer(tokenizer: PreTrainedTokenizerFast, encoder: TruncatedEncoder, folder: Path) -> None:
-    """Refuse a tokenizer that does not fit the encoder, then send a few odd sentences through both.
+    """Refuse a tokenizer that does not match the encoder, then send a few odd sentences through both.
 
     Raises InputError for a tokenizer without a padding token, with ids beyond the embedding table, and for vectors that
     are not finite.

@@ -10,7 +10,7 @@ SCORES = ["validation", "validation_sd", "test", "test_sd", "n", "collapsed"]
 
 
 def cost_rows(summary: pd.DataFrame, cost: dict[str, Any], metric: str) -> pd.DataFrame:
-    """One row a layer of an encoder, from the summary of one curve (``tmft.results.tables``) and measured costs.
+    """One row per layer of an encoder, from the summary of one curve (``tmft.results.tables``) and measured costs.
 
     Columns: layer, parameters, megabytes (10^6 bytes), sentences_per_second, milliseconds (of a sentence), mean and sd
     over seeds of validation and test (times 100), n, collapsed, and the processor that was measured on.

@@ -2,4 +2,4 @@
 
 
 class InputError(Exception):
-    """Something the user can mend: its message is one line that names the file, key or row, and the remedy."""
+    """Something the user can fix: its message is one line that names the file, key or row, and the remedy."""

@@ -223,7 +223,7 @@ def _add_gradient(loss: Tensor) -> Tensor:
 def evaluate_layers(
     encoder: TruncatedEncoder, tokens: Tokens, settings: dict[str, Any], device: torch.device
 ) -> list[Outcome]:
-    """Score every layer 0..L of an untouched encoder, from one pass; one outcome a layer, each of the whole cost."""
+    """Score every layer 0..L of a pre-trained encoder, in one pass; one outcome per layer, each of the whole cost."""
     started = time.perf_counter()
     reset_peak(device)
     objective = make_objective(settings, encoder.hidden_size)
