@@ -11,34 +11,24 @@ report: "workflow/report/experiment.rst"
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/best_layer_common.smk"
 include: "workflow/rules/data.smk"
-include: "workflow/rules/translation.smk"
 include: "workflow/rules/pretrain.smk"
 include: "workflow/rules/finetune.smk"
-include: "workflow/rules/adaptive.smk"
 include: "workflow/rules/analysis.smk"
-include: "workflow/rules/similarity.smk"
-include: "workflow/rules/export.smk"
 include: "workflow/rules/best_layer.smk"
 include: "workflow/rules/figures.smk"
-include: "workflow/rules/needs.smk"
-include: "workflow/rules/costs.smk"
+include: "workflow/rules/export.smk"
 include: "workflow/rules/report.smk"
-
-
-onstart:
-    require_key()
 
 
 rule all:
     default_target: True
     input:
-        expand("figures/{figure}.pdf", figure=config["figures"]),
-        expand("results/tables/{table}.csv", table=config["tables"]),
+        expand("figures/{figure}.pdf", figure=experiment.settings["figures"]),
+        expand("results/tables/{table}.csv", table=experiment.settings["tables"]),
         "results/reproduction.md",
-        "results/reproduction_curves.pdf" if published_runs() else [],
+        "results/reproduction_curves.pdf" if reproduced.published_runs(experiment) else [],
         "results/costs.csv",
-        expand("results/data/{task}.json", task=config["tasks"]),
-        expand("results/data/corpus-{corpus}.json", corpus=config["corpora"]),
-        report_pages(),
+        expand("results/data/{task}.json", task=experiment.settings["tasks"]),
+        expand("results/data/corpus-{corpus}.json", corpus=experiment.settings["corpora"]),
+        PAGES,

@@ -58,7 +58,8 @@ def test_drawing_does_not_depend_on_training(root):
     from tmft.experiment import code_hash as code
 
     scripts = root / "workflow" / "scripts"
-    reached = {path.name for path in code.reachable(scripts / "draw_layer_curve.py")}
-    assert "style.py" in reached
-    assert not reached & {"training.py", "encoder.py"}
+    module = scripts / "tmft" / "figures" / "layer_curve.py"
+    reached = {path.name for path in code.reachable(scripts / "draw_figure.py", module)}
+    assert {"style.py", "layer_curve.py"} <= reached
+    assert not reached & {"loop.py", "truncation.py", "pareto.py"}
     assert "style.py" not in {path.name for path in code.reachable(scripts / "finetune.py")}

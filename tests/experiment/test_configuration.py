@@ -7,6 +7,7 @@ import yaml
 
 from tmft.experiment import schema as config_schema
 from tmft.experiment.configuration import Run, load
+from tmft.experiment.figures import figure_runs
 from tmft.runtime.errors import InputError
 
 SOURCES = {"stsb-en": {"label_range": [0, 5]}, "nli": {"hub": {}}}
@@ -111,8 +112,8 @@ def test_protocol_decides_what_an_adaptation_leaves_open():
 
 def test_a_figure_may_show_some_of_the_seeds():
     some = load(changed("figures.sizes.seeds", 1), SOURCES)
-    assert {run.seed for run in some.figure_runs("sizes")} == {some.settings["seeds"][0]}
-    assert {run.seed for run in load(CONFIG, SOURCES).figure_runs("sizes")} == set(some.settings["seeds"])
+    assert {run.seed for run in figure_runs(some, "sizes")} == {some.settings["seeds"][0]}
+    assert {run.seed for run in figure_runs(load(CONFIG, SOURCES), "sizes")} == set(some.settings["seeds"])
 
 
 def test_input_is_left_as_it_was():
@@ -122,7 +123,7 @@ def test_input_is_left_as_it_was():
 
 
 def test_figure_runs_follow_the_config():
-    runs = list(load(CONFIG, SOURCES).figure_runs("curve"))
+    runs = figure_runs(load(CONFIG, SOURCES), "curve")
     assert runs[:3] == [Run("stsb", "tmft", "bert", layer, seed) for layer, seed in ((0, 0), (0, 1), (1, 0))]
     assert runs[-1] == Run("stsb", "frozen", "bert", 3, None)
     assert len(runs) == 4 * 2 + 4
@@ -130,15 +131,15 @@ def test_figure_runs_follow_the_config():
 
 def test_figures_of_other_kinds_and_tables_need_all_layers_or_no_runs():
     experiment = load(CONFIG, SOURCES)
-    assert [run.encoder for run in experiment.figure_runs("sizes")] == ["bert"] * 8 + ["electra"] * 6
-    assert [run.encoder for run in experiment.figure_runs("cost")] == ["bert"] * 8
-    assert list(experiment.figure_runs("alike")) == list(experiment.figure_runs("method")) == []
+    assert [run.encoder for run in figure_runs(experiment, "sizes")] == ["bert"] * 8 + ["electra"] * 6
+    assert [run.encoder for run in figure_runs(experiment, "cost")] == ["bert"] * 8
+    assert figure_runs(experiment, "alike") == figure_runs(experiment, "method") == []
     assert len(list(experiment.table_runs("table"))) == 8
     assert experiment.figure("alike")["recipe"] is None and experiment.table("table")["rows"] == ["best", "last"]
 
 
 def test_an_efficiency_plot_needs_last_layers_of_each_task():
-    runs = list(load(CONFIG, SOURCES).figure_runs("learning"))
+    runs = figure_runs(load(CONFIG, SOURCES), "learning")
     assert runs[:3] == [
         Run("scenes", "tmft", encoder, 2, seed) for encoder, seed in (("early", 0), ("early", 1), ("electra", 0))
     ]
@@ -175,7 +176,7 @@ def test_published_config_is_valid_and_complete(root, tmp_path, monkeypatch):
     for path in [root / "config.yaml", *root.glob("*/config.yaml"), *root.glob("examples/*/config.yaml")]:
         load(yaml.safe_load(path.read_text()), sources)
     experiment = load(yaml.safe_load((root / "config.yaml").read_text()), sources)
-    assert len(list(experiment.figure_runs("fig2a"))) == 260
+    assert len(figure_runs(experiment, "fig2a")) == 260
 
 
 def test_every_key_is_documented():
@@ -294,7 +295,7 @@ def test_two_encoders_with_one_label_are_not_shown_together():
 def test_an_encoder_alone_is_an_experiment(tmp_path, name):
     (tmp_path / "config.json").write_text(f'{{"{name}": 4}}')
     experiment = load({"encoders": {"mine": {"path": str(tmp_path)}}}, SOURCES)
-    runs = list(experiment.figure_runs("stsb-en"))
+    runs = figure_runs(experiment, "stsb-en")
     assert experiment.label_range("stsb-en") == [0, 5]
     assert runs[0] == Run("stsb-en", "frozen", "mine", 0, None) and runs[-1] == Run("stsb-en", "tmft", "mine", 4, 4)
     assert len(runs) == 5 * 5 + 5

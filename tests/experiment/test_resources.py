@@ -51,9 +51,9 @@ def test_on_slurm_every_job_asks_for_memory_and_time(root, tmp_path):
     asked = re.findall(r"^rule (\w+):.*?resources: ([^\n]*)", run.stdout, re.MULTILINE | re.DOTALL)
     assert {rule for rule, _ in asked} >= {
         "write_scene_pairs",
-        "pretrain_electra_electra",
+        "pretrain_electra",
         "finetune",
-        "draw_layer_curve",
+        "draw_figure",
     }
     for rule, resources in asked:
         assert "mem_mb=" in resources and "runtime=" in resources and "slurm_account=other" in resources, rule

@@ -19,10 +19,10 @@ from transformers import AutoModel, AutoTokenizer
 
 from tmft.encoders.fetching import load_tokenizer
 from tmft.encoders.truncation import FAMILIES, TruncatedEncoder
+from tmft.encoders.weights import save_encoder
 from tmft.export.choice import NEEDS_A_LAYER, check_exportable, choose_run
 from tmft.export.model_card import model_card
 from tmft.export.sentence_transformer import check_sentence_transformer, write_onnx, write_sentence_transformer
-from tmft.pretraining.encoders import save
 from tmft.runtime.errors import InputError
 
 LAYERS, MAX_LENGTH = 3, 24
@@ -38,7 +38,7 @@ def exported(tmp_path_factory):
         if (family, layer) not in made:
             base = tmp_path_factory.mktemp(family)
             whole = tiny_encoder(family, base / "whole", LAYERS, output_hidden_states=True)
-            save(TruncatedEncoder.load(whole, layer).model, load_tokenizer(whole), base / "weights", {})
+            save_encoder(TruncatedEncoder.load(whole, layer).model, load_tokenizer(whole), base / "weights", {})
             encoder = TruncatedEncoder.load(base / "weights", layer)
             write_sentence_transformer(encoder, base / "weights", MAX_LENGTH, base / "export")
             made[family, layer] = base / "export", whole, encoder

@@ -7,10 +7,10 @@ from tiny import tiny_encoder
 
 from tmft.encoders.fetching import load_tokenizer
 from tmft.encoders.truncation import TruncatedEncoder
+from tmft.encoders.weights import save_encoder
 from tmft.export.speed import measure_layers
 from tmft.export.speed_tables import cost_rows, to_markdown
-from tmft.figures.cost_curve import cost_points, draw_cost_curve
-from tmft.pretraining.encoders import save
+from tmft.figures.cost_curve import cost_points, draw
 from tmft.runtime.errors import InputError
 
 LABELS = {"encoder": "BERT", "recipe": "TMFT", "task": "STSB", "metric": "spearman"}
@@ -48,7 +48,7 @@ def test_time_grows_with_the_layer_and_size_is_that_of_the_file(tmp_path, family
     seconds = [layer["seconds"] for layer in layers]
     assert 0 < seconds[0] < seconds[3] < seconds[6]
     assert all(low <= layer["seconds"] <= high for layer in layers for low, high in [layer["quartiles"]])
-    save(TruncatedEncoder.load(folder, 6).model, load_tokenizer(folder), tmp_path / "saved", {})
+    save_encoder(TruncatedEncoder.load(folder, 6).model, load_tokenizer(folder), tmp_path / "saved", {})
     assert layers[6]["bytes"] == pytest.approx((tmp_path / "saved" / "model.safetensors").stat().st_size, rel=0.1)
     assert (layers[1]["bytes"] == layers[6]["bytes"]) == (family == "albert")
 
@@ -93,7 +93,7 @@ def test_front_has_the_layers_that_no_other_beats(points):
 
 
 def test_drawing_has_a_line_an_encoder_and_a_number_a_layer(points):
-    axes = draw_cost_curve(points, "Title", "STSB test Spearman × 100").axes[0]
+    axes = draw({"title": "Title", "task": "STSB", "metrics": ["spearman"]}, points).axes[0]
     assert axes.get_xscale() == "log"
     front, *lines = axes.lines
     np.testing.assert_allclose(front.get_ydata(), [40, 60, 70])

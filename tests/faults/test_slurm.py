@@ -21,7 +21,7 @@ import pytest
 import yaml
 from test_pipeline import CONFIG, FIGURE, experiment, without_cost  # noqa: F401
 
-from tmft.results.records import predictions_file
+from tmft.training.records import predictions_file
 
 CLUSTER = os.environ.get("TMFT_TEST_SLURM")
 TARGET = "results/scenes/tmft/discriminator/layer2/seed1.json"

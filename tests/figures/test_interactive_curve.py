@@ -8,7 +8,8 @@ import pytest
 from PIL import Image
 
 from tmft.figures.interactive_curve import layer_curve_page, point_details
-from tmft.figures.style import COLOURS, layer_curve_points
+from tmft.figures.layer_curve import curve_points
+from tmft.figures.style import COLOURS
 from tmft.results.tables import read_table, summarise
 from tmft.runtime.files import write_csv
 
@@ -57,9 +58,9 @@ def runs(tmp_path) -> pd.DataFrame:
 
 
 def page_of(runs: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    points, single = layer_curve_points(runs, summarise(runs), LINES)
-    details = point_details(points, runs, "spearman")
-    return layer_curve_page(details, single, "A & B", "STSB test Spearman × 100", "all positive"), details
+    figure = {"title": "A & B", "task": "STSB", "metrics": ["spearman"], "lines": LINES}
+    points, _ = curve_points(runs, summarise(runs), LINES, "spearman")
+    return layer_curve_page(runs, summarise(runs), figure), point_details(points, runs, "spearman")
 
 
 def test_details_are_those_of_the_runs(runs):

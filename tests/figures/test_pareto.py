@@ -6,9 +6,10 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.transforms import Bbox
 
-from tmft.figures.pareto import draw_pareto, pareto_points, place_labels
+from tmft.figures.pareto import draw, pareto_points, place_labels
 from tmft.figures.style import save
 
+FIGURE = {"title": "Title", "task": "STS", "metrics": ["spearman"]}
 FAMILIES = {"A": {"a1": "A small", "a2": "A large"}, "B": {"b1": "B small", "b2": "B large"}}
 # encoder: (parameters of a layer in millions, validation and test score by layer)
 SCORES = {
@@ -51,7 +52,7 @@ def test_front_has_the_points_that_no_other_beats(points):
 
 
 def test_drawing_shows_best_and_last_layers_and_keeps_low_ones_in_sight(points):
-    axes = draw_pareto(points, "Title", "STS test Spearman × 100").axes[0]
+    axes = draw(FIGURE, points).axes[0]
     assert axes.get_xscale() == "log"
     front, *lines = axes.lines
     np.testing.assert_allclose(front.get_xydata(), [[6, 65], [27, 80]])
@@ -63,7 +64,7 @@ def test_drawing_shows_best_and_last_layers_and_keeps_low_ones_in_sight(points):
 
 def test_two_builds_are_equal_byte_for_byte(points, tmp_path):
     for build in ("one", "two"):
-        save(draw_pareto(points, "Title", "Score"), *(tmp_path / f"{build}.{ending}" for ending in ("png", "pdf")))
+        save(draw(FIGURE, points), *(tmp_path / f"{build}.{ending}" for ending in ("png", "pdf")))
     for ending in ("png", "pdf"):
         assert (tmp_path / f"one.{ending}").read_bytes() == (tmp_path / f"two.{ending}").read_bytes()
 

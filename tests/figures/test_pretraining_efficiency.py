@@ -10,7 +10,7 @@ import pytest
 import yaml
 from test_pipeline import CONFIG, snakemake
 
-from tmft.figures.pretraining_efficiency import draw_efficiency, efficiency_points, flops_by_steps
+from tmft.figures.pretraining_efficiency import draw, efficiency_points, flops_by_steps
 from tmft.figures.style import save
 from tmft.results.tables import summarise, tabulate_runs
 
@@ -20,6 +20,10 @@ ENCODERS = [
     {"line": "RTD", "encoder": "electra-10", "steps": 10, "flops": 1.5e9},
 ]
 METRICS = {"entailment": "macro_f1", "paraphrase": "f1"}
+FIGURE = {
+    "title": "Title",
+    "tasks": {task: {"task": task.title(), "metrics": [metric]} for task, metric in METRICS.items()},
+}
 LABELS = {"entailment": "Entailment test macro F1 × 100", "paraphrase": "Paraphrase test F1 × 100"}
 
 
@@ -65,7 +69,7 @@ def test_points_are_the_main_metric_of_each_task_at_each_compute(points):
 
 
 def test_drawing_has_a_panel_a_task_and_a_line_a_pre_training(points, tmp_path):
-    figure = draw_efficiency(*points, "Title", LABELS)
+    figure = draw(FIGURE, *points)
     assert [axes.get_ylabel() for axes in figure.axes] == list(LABELS.values())
     for axes, task in zip(figure.axes, METRICS, strict=True):
         assert axes.get_xscale() == "log"
@@ -74,7 +78,7 @@ def test_drawing_has_a_panel_a_task_and_a_line_a_pre_training(points, tmp_path):
     assert [text.get_text() for text in figure.axes[1].texts] == ["1 collapsed"]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["MLM", "RTD"]
     save(figure, tmp_path / "one.pdf")
-    save(draw_efficiency(*points, "Title", LABELS), tmp_path / "two.pdf")
+    save(draw(FIGURE, *points), tmp_path / "two.pdf")
     assert (tmp_path / "one.pdf").read_bytes() == (tmp_path / "two.pdf").read_bytes()
 
 

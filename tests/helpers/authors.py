@@ -9,8 +9,8 @@ import yaml
 from transformers import AutoConfig
 
 from tmft.encoders.truncation import count_parameters
-from tmft.results.records import FORMAT
 from tmft.results.tables import tabulate_runs
+from tmft.training.records import FORMAT
 
 NAMES = {"bert-base-cased": "google-bert/bert-base-cased", "bert-large-cased": "google-bert/bert-large-cased"}
 

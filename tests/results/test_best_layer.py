@@ -8,12 +8,14 @@ from authors import authors_records, authors_runs
 from hypothesis import given
 from hypothesis import strategies as st
 
+from best_layer_regret import regret_markdown, regret_rows, replay
 from tmft.experiment.configuration import load
-from tmft.results.best_layer import ROUNDS, Plan, closest_layer, layer_before_fall, layers_between, plan
-from tmft.results.best_layer_report import regret_markdown, regret_rows, replay, round_record
+from tmft.results.best_layer import ROUNDS, Plan, closest_layer, layer_before_fall, layers_between, plan, round_record
+from tmft.results.best_layer import search as search_layers
 from tmft.results.layer_tables import best_layers
-from tmft.results.records import FORMAT
-from tmft.results.tables import RUN, summarise, tabulate_runs
+from tmft.results.tables import summarise, tabulate_records
+from tmft.runtime.errors import InputError
+from tmft.training.records import FORMAT
 
 BASE = ["bert-base", "electra-base-discriminator", "electra-base-generator"]
 
@@ -89,6 +91,22 @@ def test_nothing_is_named_where_every_run_collapsed():
     assert all(round_record(name, SEARCH, records, "spearman")["named"] == [] for name in ROUNDS)
 
 
+def test_a_search_asks_for_each_run_once_and_stops_where_all_collapsed():
+    asked = []
+
+    def find(layer: int, seed: int) -> dict:
+        asked.append((layer, seed))
+        return record(layer, seed, 0.1 * layer if seed == 0 else 0.5)
+
+    sweep = [(layer, seed) for layer in range(7) for seed in range(3)]
+    found = search_layers([0, 1, 2], "spearman", sweep, find)
+    assert asked == [(0, 0), (2, 0), (4, 0), (6, 0), (5, 0), (6, 1), (6, 2)]
+    assert [one["named"] for one in found.rounds] == [[5], [6], [6]]
+    assert len(found.results) == 7 and found.sweep_runs == 21
+    with pytest.raises(InputError, match="every run of the search collapsed"):
+        search_layers([0, 1, 2], "spearman", sweep, lambda layer, seed: record(layer, seed, None) | {"reason": "x"})
+
+
 def test_regret_is_against_the_choice_of_the_sweep():
     """The sweep chooses layer 1 by validation, though layer 2 is better on test."""
     tests = {0: (0.50, 0.52), 1: (0.60, 0.64), 2: (0.70, 0.70)}
@@ -96,6 +114,9 @@ def test_regret_is_against_the_choice_of_the_sweep():
     sweep = [record(layer, seed, validation[layer], tests[layer][seed]) for layer in tests for seed in (0, 1)]
     search = {
         "layer": 1,
+        "encoder": "BERT",
+        "task": "STS",
+        "recipe": "TMFT",
         "metric": "spearman",
         "rounds": [{"seeds": [0]}, {"seeds": [0]}, {"seeds": [0, 1]}],
         "cost": {"share": 0.3},
@@ -111,12 +132,12 @@ def test_regret_is_against_the_choice_of_the_sweep():
     ]
     np.testing.assert_allclose([row["regret"] for row in rows], [0, 0, 0, 11, -8], atol=1e-9)
     np.testing.assert_allclose([row["share"] for row in rows], [1, 0.3, 0.3, 1 / 3, 1 / 3])
-    text = regret_markdown(rows, "spearman", {"task": "STS", "recipe": "TMFT", "encoder": "BERT"})
+    text = regret_markdown(rows, search)
     assert "| frozen curve | 0 | 51.00 ± 1.41 (2 seeds) | 11.00 | no | 33.3% |" in text
     collapsed = [one if one["run"]["layer"] < 2 else record(2, one["run"]["seed"], None) for one in sweep]
     rows = regret_rows(search, collapsed)
     assert rows[-1]["regret"] is None and rows[-1]["within"] is None
-    text = regret_markdown(rows, "spearman", {"task": "STS", "recipe": "TMFT", "encoder": "BERT"})
+    text = regret_markdown(rows, search)
     assert "| last layer | 2 | collapsed | - | - | 33.3% |" in text
 
 
@@ -140,7 +161,7 @@ def curves(root, authors_scores) -> dict[tuple[str, str, str], pd.DataFrame]:
 
 def test_a_replay_ends_where_the_first_seed_collapsed_everywhere():
     scores = [record(layer, seed, None if seed == 0 else 0.1 * layer) for layer in range(3) for seed in (0, 1)]
-    runs = tabulate_runs(scores, [[one["run"][key] for key in RUN] for one in scores])
+    runs = tabulate_records(scores)
     assert replay(runs, [0, 1], "spearman") is None
     assert replay(runs, [1, 0], "spearman") == 2
 

@@ -1,11 +1,8 @@
 """What runs cost, what is left of an experiment, and how long that takes."""
 
 import json
-import os
 import subprocess
 import sys
-import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,16 +13,12 @@ from tiny import tiny_encoder
 
 from tmft.datasets.tokens import TokenPairs, Tokens
 from tmft.encoders.truncation import TruncatedEncoder
-from tmft.experiment.work import Work
 from tmft.results.costs import pretraining_costs, run_costs, sum_costs, to_markdown
-from tmft.results.hours import Load, Timing, estimate
-from tmft.results.records import FORMAT
-from tmft.results.status import Survey, remarks, tabulate, to_text
+from tmft.results.status import status
 from tmft.results.status import to_markdown as status_document
-from tmft.runtime.errors import InputError
 from tmft.runtime.memory import LIBC, peak_mb, reset_peak
-from tmft.runtime.pulse import SILENCE, files_under_way
 from tmft.training.loop import evaluate_layers, finetune
+from tmft.training.records import FORMAT
 
 CPU = torch.device("cpu")
 TRAINING = {
@@ -76,7 +69,7 @@ def test_a_run_that_stops_early_costs_what_it_did(encoder, tokens):
     assert outcome.cost["evaluated_tokens"] == 0 == outcome.cost["evaluation_seconds"]
 
 
-def test_an_untouched_encoder_costs_evaluation_only(encoder, tokens):
+def test_an_encoder_that_is_not_trained_costs_evaluation_only(encoder, tokens):
     costs = [outcome.cost for outcome in evaluate_layers(TruncatedEncoder.load(encoder, 2), tokens, TRAINING, CPU)]
     assert costs[0] == costs[2]
     assert costs[0]["training_seconds"] == 0 == costs[0]["training_tokens"]
@@ -122,19 +115,6 @@ def test_freed_memory_is_kept_until_the_next_run(root):
     assert kept > 190 and peak < 20
 
 
-def test_the_nearest_timing_is_scaled_by_the_work():
-    def timing(encoder: str | None, width: int, layer: int, seconds: float) -> Timing:
-        return Timing(Load(encoder, width, layer, 1000), seconds)
-
-    calibration = [timing(None, 100, 1, 2.0), timing(None, 800, 4, 100.0)]
-    assert estimate(Load("a", 100, 3, 500), calibration) == pytest.approx(2.0 * (4 / 2) / 2)
-    assert estimate(Load("a", 700, 9, 1000), calibration) == pytest.approx(100 * 2 * (7 / 8) ** 2)
-    done = [timing("a", 100, 3, 8.0), timing("a", 100, 3, 16.0), timing("a", 100, 3, 8.0), timing("a", 100, 1, 5.0)]
-    assert estimate(Load("a", 100, 3, 1000), calibration + done) == pytest.approx(8.0)
-    assert estimate(Load("a", 100, 6, 1000), calibration + done) == pytest.approx(8.0 * 7 / 4)
-    assert estimate(Load("b", 100, 1, 1000), [*done, timing("c", 400, 1, 3.0)]) == pytest.approx(5.0)
-
-
 SETTINGS = {"epochs": 2, "label_range": [0.0, 5.0]}
 
 
@@ -156,12 +136,6 @@ def record(layer: int, seed: int | None, status: str = "complete", **other) -> d
     } | other
 
 
-def work(name: str, **other) -> Work:
-    """A run of 1,000 tokens' work, 16 in each sentence, at layer 1."""
-    own = Work(f"results/{name}.json", SETTINGS, "c", "e", [8], [1], 1000 / 16, "data/tokens/t/e.parquet", [], [])
-    return replace(own, **other)
-
-
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -174,72 +148,39 @@ def put(name: str, content) -> None:
     Path(f"results/{name}.json").write_text(json.dumps(content))
 
 
-def look(*works: Work) -> tuple[Survey, pd.DataFrame]:
-    survey = Survey(list(works), Path("logs"), Path("results/calibration.json"))
-    return survey, tabulate(survey, {"one": [works[0].file], "both": [own.file for own in works], "method": []})
+def put_run(layer: int, seed: int | None, content) -> str:
+    """The file of a run's result, which it is put into unless ``content`` is None."""
+    place = "all-layers" if seed is None else f"layer{layer}/seed{seed}"
+    path = Path(f"results/t/r/e/{place}.json")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if content is not None:
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return str(path)
 
 
-def test_status_counts_each_kind_of_run(folder):
-    put("done", record(1, 0))
-    put("collapsed", record(1, 1, "collapsed"))
-    put("outdated", record(1, 2, provenance={"settings": SETTINGS | {"epochs": 3}, "code": "c"}))
-    older = {"provenance": {"settings": SETTINGS, "code": "b"}, "cost": {"seconds": 9.0, "training_tokens": 900}}
-    put("older", record(1, 3, **older))
-    (folder / "results/waiting.json.finished").write_text(json.dumps(record(1, 4)))
-    (folder / "logs/job.running").write_text("results/running.json\nresults/running.parquet")
-    (folder / "logs/dead.running").write_text("results/missing.json")
-    os.utime(folder / "logs/dead.running", times=(time.time() - 2 * SILENCE,) * 2)
-    names = ["done", "collapsed", "outdated", "older", "waiting", "running", "missing"]
-    survey, table = look(*map(work, names))
-    assert table["figure"].tolist() == ["one", "both", "all"]
-    expected = {"runs": 7, "done": 3, "running": 1, "collapsed": 1, "left": 4, "outdated": 2, "unknown": 0}
-    assert {key: table.iloc[-1][key] for key in expected} == expected
-    assert table.iloc[-1]["hours_left"] == pytest.approx(4 * 36 / 3600)  # runs like those that are done
-    assert table.iloc[0]["left"] == 0 == table.iloc[0]["hours_left"]
-    assert "both     7     3        1          1     4        0.0" in to_text(table)
-    notes = remarks(survey, table)
-    put("frozen", [record(1, None, cost=record(1, None)["cost"] | {"training_tokens": 0, "seconds": 1e9})])
-    frozen, _ = look(*map(work, ["frozen", *names]))
-    assert frozen.seconds("results/missing.json") == survey.seconds(
-        "results/missing.json"
-    )  # it says nothing of training
-    assert any("2 results are by other settings or code" in note for note in notes)
-    assert any("chip" in note and "4 runs" in note for note in notes)
-    assert "| both | 7 | 3 | 1 | 1 | 4 | 0.0 |" in status_document(table, notes)
+def test_status_counts_runs_and_estimates_hours_from_the_same_layer(folder):
+    one = [
+        put_run(1, 0, record(1, 0)),
+        put_run(1, 1, record(1, 1, "collapsed", cost={"seconds": 108.0})),
+        put_run(1, 2, None),
+    ]
+    other = [put_run(2, 0, record(2, 0, cost={"seconds": 3600.0})), put_run(2, 1, None), put_run(3, 0, "{")]
+    unknown = ["results/t/r/another/layer0/seed0.json"]
+    table = status({"one": one, "both": [*one, *other], "unknown": unknown, "method": []})
+    assert table.to_numpy().tolist() == [
+        ["one", 3, 2, 1, 1, "0.0"],  # 72 seconds, the mean of 36 and 108
+        ["both", 6, 3, 1, 3, "1.4"],  # and 3600, and for layer 3 the mean of all three
+        ["unknown", 1, 0, 0, 1, "1 unknown"],
+        ["all", 7, 3, 1, 4, "1.4 + 1 unknown"],
+    ]
+    assert "| both | 6 | 3 | 1 | 3 | 1.4 |" in status_document(table)
 
 
-def test_weights_that_are_gone_are_left_only_while_they_are_needed(folder):
-    put("first", record(1, 0))
-    first = work("first", weights=["data/first"], followers=["results/second.json"])
-    survey, _ = look(first, work("second"))
-    assert survey.is_left(first.file)
-    put("second", record(1, 1))
-    survey, _ = look(first, work("second"))
-    assert not survey.is_left(first.file)
-    (folder / "results/second.json").unlink()
-    (folder / "data/first").mkdir(parents=True)
-    survey, _ = look(first, work("second"))
-    assert not survey.is_left(first.file) and survey.is_left("results/second.json")
-
-
-def test_what_is_not_known_is_said(folder):
-    unknown = [work("a", widths=[None], encoder="narrow"), work("b", sentences=None)]
-    survey, table = look(work("c"), *unknown)
-    assert table.iloc[-1]["unknown"] == 3 and to_text(table).splitlines()[1].endswith("unknown")
-    assert "hours_left" in remarks(survey, table)[0]
-    calibration = {"environment": {"device_name": "chip", "threads": 2}}
-    calibration["timings"] = [{"width": 8, "layer": 1, "tokens": 500, "seconds": 18.0}]
-    put("calibration", calibration)
-    survey, table = look(work("c"), *unknown)
-    assert table.iloc[-1]["unknown"] == 2 and table.iloc[-1]["hours_left"] == pytest.approx(36 / 3600)
-    notes = " ".join(remarks(survey, table))
-    assert "chip, 2 CPU threads, going by a calibration" in notes and "narrow" in notes and "16 tokens" in notes
-
-
-def test_a_damaged_result_is_named(folder):
-    (folder / "results/done.json").write_text("{")
-    with pytest.raises(InputError, match="results/done.json"):
-        look(work("done"))
+def test_evaluation_without_training_takes_no_time_and_says_nothing_of_training(folder):
+    frozen = put_run(0, None, [record(0, None, cost={"seconds": 1e9})])
+    assert status({"one": [frozen, put_run(0, 0, None)]})["hours left"].tolist() == ["1 unknown"] * 2
+    Path(frozen).unlink()
+    assert status({"one": [frozen]})["hours left"].tolist() == ["0.0"] * 2
 
 
 def test_costs_are_summed(folder):
@@ -260,32 +201,3 @@ def test_costs_are_summed(folder):
     lines = to_markdown(table).splitlines()
     assert lines[-1] == "| all |  |  |  | 5 | 2.03 | 0.01 | 2.0 | 0.0 | 101 |"
     assert "|  | pretraining | own |  | 1 | 2.00 |  | 2.0 |  |  |" in lines
-
-
-JOB = """
-import os, sys, time
-from pathlib import Path
-from types import SimpleNamespace
-from tmft.runtime.job import job
-from tmft.runtime.pulse import files_under_way
-
-snakemake = SimpleNamespace(log=["logs/deep/job.log"], threads=1, output=["results/a", "results/b"], rule="r")
-with job(snakemake):
-    assert files_under_way(Path("logs")) == {"results/a", "results/b"}
-    print("seen")
-    if sys.argv[1] == "fail":
-        raise ValueError("no")
-    if sys.argv[1] == "killed":
-        os.kill(os.getpid(), 9)
-"""
-
-
-@pytest.mark.parametrize(("end", "left"), [("well", set()), ("fail", set()), ("killed", {"results/a", "results/b"})])
-def test_a_job_says_that_it_runs(folder, root, end, left):
-    env = os.environ | {"PYTHONPATH": str(root / "workflow/scripts")}
-    subprocess.run([sys.executable, "-c", JOB, end], env=env, stderr=subprocess.DEVNULL)
-    assert (folder / "logs/deep/job.log").read_text().startswith("seen") or end == "killed"
-    assert files_under_way(Path("logs")) == left
-    for file in Path("logs").rglob("*.running"):
-        os.utime(file, times=(time.time() - 2 * SILENCE,) * 2)
-    assert files_under_way(Path("logs")) == set()

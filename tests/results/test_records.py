@@ -2,32 +2,38 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from tmft.datasets.tokens import TokenPairs
-from tmft.results.records import FORMAT, Provenance, make_in_turn, predictions_file, read_records, write_predictions
+from tmft.datasets.tokens import TokenPairs, Tokens
 from tmft.runtime.errors import InputError
+from tmft.training.records import FORMAT, Provenance, predictions_file, read_records, write_predictions
+from tmft.training.run import Runs
 
 PROVENANCE = Provenance({"epochs": 1}, {"source": {"path": "x"}, "commit": None, "sha256": "0"}, "1", "code")
 UNITS = [(0, 0), (1, 0), (2, 0)]
 PAIRS = TokenPairs(["a", "b"], ([], []), np.zeros(2))
 
 
-class Maker:
+class Maker(Runs):
     """Makes results, counts them, and fails where it is told to."""
 
     def __init__(self, failing: set[int] = frozenset(), provenance: Provenance = PROVENANCE):
-        self.made, self.failing, self.provenance = [], failing, provenance
+        self.made, self.failing, self.own = [], failing, provenance
+        self.tokens = Tokens({"test": PAIRS}, 0, 8, 0)
 
-    def __call__(self, layer: int, seed: int, predictions: Path) -> dict:
+    def provenance(self, folder: Path) -> Provenance:
+        return self.own
+
+    def finetune(self, folder: Path, layer: int, seed: int, result: Path) -> tuple:
         self.made.append(layer)
-        write_predictions(predictions, PAIRS, {layer: np.array([0.25, -1.0], dtype=np.float32)})
         if layer in self.failing:
             raise RuntimeError(f"layer {layer}\nbroke")
-        return {"format": FORMAT, "run": {"layer": layer, "seed": seed}, "provenance": vars(self.provenance)}
+        found = {"format": FORMAT, "run": {"layer": layer, "seed": seed}, "provenance": vars(self.own)}
+        return found, SimpleNamespace(predictions=np.array([0.25, -1.0], dtype=np.float32)), None
 
 
 @pytest.fixture
@@ -36,7 +42,7 @@ def outputs(tmp_path: Path) -> list[Path]:
 
 
 def test_each_unit_has_its_own_files(outputs):
-    make_in_turn(Maker(), dict.fromkeys(UNITS, PROVENANCE), outputs)
+    Maker().finetune_in_turn(dict.fromkeys(UNITS, Path("e")), outputs)
     assert [read_records(path)[0]["run"]["layer"] for path in outputs] == [0, 1, 2]
     assert sorted(path.name for path in outputs[2].parent.iterdir()) == ["seed0.json", "seed0.predictions.parquet"]
     predictions = pd.read_parquet(predictions_file(outputs[2]))
@@ -51,21 +57,21 @@ def test_a_run_without_predictions_has_empty_ones(tmp_path):
 
 def test_a_failing_unit_does_not_take_the_others_with_it(outputs, capsys):
     with pytest.raises(InputError, match=r"layer 1, seed 0: layer 1 broke \(1 of 3 runs failed"):
-        make_in_turn(Maker({1}), dict.fromkeys(UNITS, PROVENANCE), outputs)
+        Maker({1}).finetune_in_turn(dict.fromkeys(UNITS, Path("e")), outputs)
     assert "RuntimeError" in capsys.readouterr().err
     assert not any(path.exists() for path in outputs)
     again = Maker()
-    make_in_turn(again, dict.fromkeys(UNITS, PROVENANCE), outputs)
+    again.finetune_in_turn(dict.fromkeys(UNITS, Path("e")), outputs)
     assert again.made == [1]
     assert all(path.exists() and predictions_file(path).exists() for path in outputs)
 
 
 def test_what_waits_is_not_used_after_a_change(outputs):
     with pytest.raises(InputError):
-        make_in_turn(Maker({1}), dict.fromkeys(UNITS, PROVENANCE), outputs)
+        Maker({1}).finetune_in_turn(dict.fromkeys(UNITS, Path("e")), outputs)
     changed = Provenance({"epochs": 2}, PROVENANCE.encoder, PROVENANCE.tokens_sha256, PROVENANCE.code)
     again = Maker(provenance=changed)
-    make_in_turn(again, dict.fromkeys(UNITS, changed), outputs)
+    again.finetune_in_turn(dict.fromkeys(UNITS, Path("e")), outputs)
     assert again.made == [0, 1, 2]
 
 
@@ -85,3 +91,17 @@ def test_what_is_no_result_is_named(tmp_path, content, words):
     with pytest.raises(InputError, match=words) as caught:
         read_records(path)
     assert str(path) in str(caught.value) and "run the same command again" in str(caught.value)
+
+
+def test_a_run_is_found_where_it_lies_or_waits_and_made_once(tmp_path):
+    """The result that a search needs: the sweep's own, one that waits for its job, or a new one, which waits then."""
+    maker, result = Maker(), tmp_path / "layer0" / "seed0.json"
+    assert maker.find(Path("e"), 0, 0, result) == maker.find(Path("e"), 0, 0, result)
+    assert maker.made == [0] and not result.exists()
+    maker.finetune_in_turn({(0, 0): Path("e")}, [result])
+    assert maker.made == [0] and result.exists()
+    maker.find(Path("e"), 0, 0, result)
+    assert maker.made == [0]
+    other = Maker(provenance=Provenance({"epochs": 3}, PROVENANCE.encoder, "1", "code"))
+    other.find(Path("e"), 0, 0, result)
+    assert other.made == [0] and read_records(result)[0]["provenance"]["settings"] == {"epochs": 1}

@@ -12,6 +12,7 @@ import yaml
 from authors import table2_parameters
 
 from tmft.experiment.configuration import load
+from tmft.experiment.jobs import all_runs
 from tmft.experiment.reproduced import reproduced, reproduced_runs
 from tmft.results.published import read_published
 from tmft.results.reproduction import MARGIN, VERDICTS, Ours, adjusted, compare, compare_curves
@@ -333,9 +334,7 @@ def test_what_is_held_against_the_paper(root, paper):
     experiment = load(config, sources)
     ours = reproduced(experiment, paper)
     assert len(ours["encoders"]) == 22 and ours["comparable"] and ours["foreign"] == []
-    names = [*experiment.settings["figures"], *experiment.settings["tables"]]
-    of = {name: experiment.table_runs if name in config["tables"] else experiment.figure_runs for name in names}
-    shown = [run for name in names for run in of[name](name)]
+    shown = all_runs(experiment)
     runs = reproduced_runs(experiment, paper, shown)
     assert len(runs) == 2500 and len(set(runs)) == 2500
     assert {run.task for run in runs} == {"stsb-en", "stsb-ko", "stsb-de", "stsb-es", "mrpc", "sick"}

@@ -20,12 +20,12 @@ from tmft.datasets.tokens import Tokens, read_tokens, write_tokens
 from tmft.encoders.truncation import TruncatedEncoder
 from tmft.pretraining import adaptation, masked_language_modelling, replaced_token_detection
 from tmft.pretraining.vocabulary import train_tokenizer
-from tmft.results.records import Provenance, make_in_turn, predictions_file, record, write_predictions
 from tmft.runtime.errors import InputError
 from tmft.runtime.files import atomic_file, atomic_folder, checkpoint_file, read_json, write_json
 from tmft.runtime.resuming import Checkpoint
-from tmft.training import adaptive
 from tmft.training import loop as training
+from tmft.training.records import predictions_file
+from tmft.training.run import Runs
 
 CPU = torch.device("cpu")
 UNITS = [(2, 0), (1, 1)]
@@ -59,36 +59,35 @@ def persist(work: Callable[[], None], check: Callable[[], None], longest: float)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    return tiny_encoder("bert", tmp_path_factory.mktemp("bert"))
+    folder = tiny_encoder("bert", tmp_path_factory.mktemp("bert"))
+    write_json(folder / "provenance.json", {"source": {"path": "x"}, "commit": None, "sha256": "0"})
+    return folder
 
 
 @pytest.fixture(scope="module")
-def tokens(folder, tmp_path_factory) -> Tokens:
+def tokens_file(folder, tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("tokens") / "tokens.parquet"
-    write_tokens(
-        make_pairs({"train": 44, "validation": 12, "test": 12}), AutoTokenizer.from_pretrained(folder), 40, path
-    )
-    return read_tokens(path)
+    pairs = make_pairs({"train": 44, "validation": 12, "test": 12})
+    write_tokens(pairs, AutoTokenizer.from_pretrained(folder), 40, path)
+    return path
 
 
-def provenance(**changes) -> Provenance:
-    settings = SETTINGS | {"epochs": EPOCHS} | changes
-    return Provenance(settings, {"source": {"path": "x"}, "commit": None, "sha256": "0"}, "1", "code")
+@pytest.fixture(scope="module")
+def tokens(tokens_file) -> Tokens:
+    return read_tokens(tokens_file)
 
 
-def finetuning(folder: Path, tokens: Tokens, output: Path, **changes) -> tuple[Callable[[], None], list[Path]]:
+def finetuning(folder: Path, tokens: Path, output: Path) -> tuple[Callable[[], None], list[Path]]:
     """What a job with two runs does, and its results."""
-    own = provenance(**changes)
     outputs = {(layer, seed): output / f"layer{layer}" / f"seed{seed}.json" for layer, seed in UNITS}
+    settings = SETTINGS | {"epochs": EPOCHS, "start": "pretrained"}
+    names = {"task": "t", "recipe": "r", "encoder": "e"}
 
-    def make(layer: int, seed: int, predictions: Path) -> dict:
-        checkpoint = Checkpoint(outputs[layer, seed], vars(own), minutes=0)
-        encoder = TruncatedEncoder.load(folder, layer)
-        outcome = training.finetune(encoder, tokens, own.settings, seed, CPU, checkpoint)
-        write_predictions(predictions, tokens.splits["test"], {layer: outcome.predictions})
-        return record({"layer": layer, "seed": seed}, outcome, {}, tokens, own, CPU)
+    def work() -> None:
+        runs = Runs(names, tokens, settings, "code", CPU, checkpoint_minutes=0)
+        runs.finetune_in_turn(dict.fromkeys(UNITS, folder), list(outputs.values()))
 
-    return lambda: make_in_turn(make, dict.fromkeys(UNITS, own), list(outputs.values())), list(outputs.values())
+    return work, list(outputs.values())
 
 
 def without_clock(result: Path) -> dict:
@@ -102,12 +101,12 @@ def files(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
-def test_a_killed_job_goes_on_to_the_same_results(folder, tokens, tmp_path, capfd):
-    undisturbed, expected = finetuning(folder, tokens, tmp_path / "undisturbed")
+def test_a_killed_job_goes_on_to_the_same_results(folder, tokens_file, tmp_path, capfd):
+    undisturbed, expected = finetuning(folder, tokens_file, tmp_path / "undisturbed")
     started = time.perf_counter()
     undisturbed()
     seconds = time.perf_counter() - started
-    work, results = finetuning(folder, tokens, tmp_path / "killed")
+    work, results = finetuning(folder, tokens_file, tmp_path / "killed")
 
     def check() -> None:
         for result in results:
@@ -265,37 +264,6 @@ def test_a_run_that_goes_on_keeps_its_parts(plain_folder, tokens, monkeypatch, t
         patched.setattr(training, "encode_pairs", short_of_memory)
         run(plain_folder, tokens, Stopping(tmp_path / "seed0.json", writes=2))
     assert run(plain_folder, tokens, Stopping(tmp_path / "seed0.json", writes=EPOCHS)).micro_batch_size == 1
-
-
-def run_adaptive(folder: Path, tokens: Tokens, checkpoint: Checkpoint | None) -> list[training.Outcome]:
-    settings = SETTINGS | {"epochs": EPOCHS}
-    return adaptive.train_adaptive(TruncatedEncoder.load(folder, 2), tokens, settings, 0, CPU, checkpoint)
-
-
-@pytest.mark.parametrize("epoch", [1, EPOCHS - 1])
-def test_a_stopped_training_of_all_layers_repeats_no_epoch(folder, tokens, tmp_path, epoch):
-    with pytest.raises(Stopped):
-        run_adaptive(folder, tokens, Stopping(tmp_path / "seed0.json", writes=epoch))
-    checkpoint = Stopping(tmp_path / "seed0.json", writes=EPOCHS)
-    outcomes = run_adaptive(folder, tokens, checkpoint)
-    assert list(map(found, outcomes)) == list(map(found, run_adaptive(folder, tokens, None)))
-    assert checkpoint.writes == EPOCHS - (EPOCHS - 1 - epoch)
-
-
-def test_a_training_of_all_layers_short_of_memory_takes_parts(plain_folder, tokens, monkeypatch):
-    whole = run_adaptive(plain_folder, tokens, None)
-    encode = adaptive.encode
-
-    def short_of_memory(encoder, sequences, *rest, **options):
-        if torch.is_grad_enabled() and len(sequences) > 4:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return encode(encoder, sequences, *rest, **options)
-
-    monkeypatch.setattr(adaptive, "encode", short_of_memory)
-    for outcome, other in zip(run_adaptive(plain_folder, tokens, None), whole, strict=True):
-        assert (outcome.micro_batch_size, other.micro_batch_size) == (2, SETTINGS["batch_size"])
-        losses = [[epoch["loss"] for epoch in run.history] for run in (outcome, other)]
-        assert losses[0] == pytest.approx(losses[1], abs=1e-5)
 
 
 # --- pre-training

@@ -16,7 +16,7 @@ from transformers import AutoTokenizer
 
 from tmft.datasets.tokens import read_tokens
 from tmft.encoders.truncation import TruncatedEncoder, check_keepable
-from tmft.pretraining.encoders import save
+from tmft.encoders.weights import save_encoder
 from tmft.runtime.errors import InputError
 from tmft.training.loop import finetune
 
@@ -79,7 +79,7 @@ def test_a_truncated_encoder_is_the_same_after_saving(family, layer, tmp_path):
         return
     check_keepable(folder, layer)
     encoder = TruncatedEncoder.load(folder, layer)
-    save(encoder.model, AutoTokenizer.from_pretrained(folder), tmp_path / "cut", {})
+    save_encoder(encoder.model, AutoTokenizer.from_pretrained(folder), tmp_path / "cut", {})
     again = TruncatedEncoder.load(tmp_path / "cut", layer)
     ids = torch.tensor([[2, 7, 8, 9, 3]])
     assert torch.equal(again(ids, torch.ones_like(ids)), encoder(ids, torch.ones_like(ids)))

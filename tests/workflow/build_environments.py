@@ -40,7 +40,6 @@ adaptation:
   scenes: {corpus: scenes, epochs: 1}
 recipes:
   frozen: {kind: frozen}
-  adaptive: {kind: adaptive}
   tmft: {kind: finetune}
   ws: {kind: finetune, start: {task: words, recipe: tmft}}
   dapt: {kind: finetune, start: {adaptation: scenes}}
@@ -48,7 +47,7 @@ figures:
   method: {kind: method}
   curve: {kind: layer_curve, task: scenes, recipes: [tmft, ws, dapt, frozen], encoders: [fetched], layers: [1, 2]}
   translated: {kind: layer_curve, task: translated, recipes: [frozen], encoders: [fetched]}
-  own: {kind: layer_curve, task: own, recipes: [adaptive], encoders: [fetched]}
+  own: {kind: layer_curve, task: own, recipes: [tmft], encoders: [fetched]}
   cost: {kind: cost_curve, task: scenes, recipe: tmft, encoders: [fetched]}
   moved: {kind: cka_curve, task: scenes, encoders: [fetched], recipe: tmft}
   sizes: {kind: pareto, task: scenes, recipe: frozen, families: {All: [fetched, bert]}}

@@ -16,7 +16,7 @@ from pipeline_runs import kill_group, start, wait_for
 from sentence_transformers import SentenceTransformer
 
 from tmft.experiment.configuration import load
-from tmft.results.records import predictions_file
+from tmft.training.records import predictions_file
 
 CONFIG = """
 device: auto
@@ -189,7 +189,7 @@ def test_results_copied_without_their_times_are_taken_as_they_are_by_touch(clone
     assert before == {path: path.read_bytes() for path in bare.glob("results/**/*.*")}
 
 
-SHOWN = {"collect_results", "draw_layer_curve"}
+SHOWN = {"collect_results", "draw_figure"}
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ SHOWN = {"collect_results", "draw_layer_curve"}
     [
         ("encoders/truncation", "\n\n\n", "\n\n\nADDED = 1\n", {"tokenise", "finetune", "evaluate_frozen"} | SHOWN),
         ("results/tables", "\n\n\n", "\n\n\nADDED = 1\n", SHOWN),
-        ("figures/style", "\n\n\n", "\n\n\nADDED = 1\n", {"draw_layer_curve"}),
+        ("figures/style", "\n\n\n", "\n\n\nADDED = 1\n", {"draw_figure"}),
         ("encoders/truncation", '"""', '"""Added. ', set()),
         ("encoders/truncation", "\n\n\n", "\n\n\n# added\n", set()),
     ],
@@ -289,21 +289,35 @@ def test_several_runs_in_one_job_give_the_same_results(experiment, root, tmp_pat
         pd.testing.assert_frame_equal(*(pd.read_parquet(predictions_file(one)) for one in (own, path)))
 
 
-def test_costs_are_those_of_the_results_and_ask_for_no_training(experiment, root, tmp_path):
+def test_costs_so_far_are_those_of_the_results_and_ask_for_no_training(experiment, root, tmp_path):
     folder, _ = experiment
     copied = tmp_path / "copied"
     shutil.copytree(folder, copied)
     (copied / "results/scenes/tmft/discriminator/layer2/seed1.json").unlink()
-    run = snakemake(copied, "results/costs.csv", "--cores", "1", root=root)
+    run = snakemake(copied, "results/so_far/costs.csv", "--cores", "1", root=root)
     assert run.returncode == 0, run.stdout
     assert re.search(r"^total +1$", run.stdout, re.MULTILINE)
-    costs = pd.read_csv(copied / "results/costs.csv")
+    costs = pd.read_csv(copied / "results/so_far/costs.csv")
     trained = [one["cost"] for one in results(copied) if one["run"]["recipe"] == "tmft"]
     (passed,) = {one["cost"]["seconds"] for one in results(copied) if one["run"]["recipe"] == "frozen"}
     assert costs["runs"].sum() == len(trained) + 1 + 1  # one pass over all layers, one pre-training
     assert costs["training_tokens"].sum() >= sum(cost["training_tokens"] for cost in trained)
     assert costs["evaluation_seconds"].sum() == pytest.approx(passed + sum(c["evaluation_seconds"] for c in trained))
     assert (costs[costs["recipe"] != "pretraining"]["peak_memory_mb"] > 50).all()
+    whole = snakemake(copied, "results/costs.csv", "-n", "--cores", "1", root=root)
+    assert rules_to_run(whole) == {"finetune", "sum_costs"}
+
+
+@pytest.mark.parametrize("target", ["results/costs.csv", "results/reproduction.md"])
+def test_what_a_target_needs_does_not_depend_on_what_else_is_asked_for(root, tmp_path, target):
+    (tmp_path / "config.yaml").write_text(CONFIG)
+    alone, among_all = (
+        snakemake(tmp_path, "-n", "--cores", "1", "--", *targets, root=root).stdout
+        for targets in ([target], ["all", target])
+    )
+    block = r"    input: (.*)\n(?=    output: results/(?:costs|reproduction)\.csv)"
+    asked = [match and match[1].split(", ") for match in (re.search(block, text) for text in (alone, among_all))]
+    assert asked[0] == asked[1]
 
 
 def test_status_answers_beside_a_running_snakemake(experiment, root, tmp_path):
@@ -311,7 +325,6 @@ def test_status_answers_beside_a_running_snakemake(experiment, root, tmp_path):
     copied = tmp_path / "copied"
     shutil.copytree(folder, copied)
     (copied / "results/scenes/tmft/discriminator/layer2/seed1.json").unlink()
-    (copied / "logs/finetune/scenes/other.running").write_text("results/scenes/tmft/discriminator/layer2/seed1.json\n")
     locks = copied / ".snakemake/locks"
     locks.mkdir(parents=True, exist_ok=True)
     for kind in ("input", "output"):
@@ -320,29 +333,22 @@ def test_status_answers_beside_a_running_snakemake(experiment, root, tmp_path):
     command = [root / "workflow/status", "--directory", copied]
     run = subprocess.run(command, cwd=tmp_path, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert run.returncode == 0, run.stdout
-    heading, curve, everything, *remarks = run.stdout.splitlines()
-    assert heading.split() == ["figure", "runs", "done", "running", "collapsed", "left", "hours", "left"]
-    assert curve.split() == ["curve", "6", "5", "1", "0", "1", "0.0"]  # four runs, a pass, a pre-training
+    heading, curve, everything = run.stdout.splitlines()
+    assert heading.split() == ["figure", "runs", "done", "collapsed", "left", "hours", "left"]
+    assert curve.split() == ["curve", "5", "4", "0", "1", "0.0"]  # four runs and a pass over all layers
     assert everything.split()[1:] == curve.split()[1:]
-    assert "3 runs that are done" in remarks[0]
-    table = pd.read_csv(copied / "results/hours_left.csv")
-    cost = json.loads((copied / "results/scenes/tmft/discriminator/layer2/seed0.json").read_text())["cost"]
-    assert table["hours_left"].iloc[0] == pytest.approx(cost["seconds"] / 3600, rel=0.2)
+    assert "| curve | 5 | 4 | 0 | 1 | 0.0 |" in (copied / "results/status.md").read_text()
 
 
-def test_hours_are_estimated_before_anything_has_run(root, tmp_path):
-    (tmp_path / "config.yaml").write_text(CONFIG)
-    run = snakemake(tmp_path, "hours_left", "--cores", "1", root=root)
-    assert run.returncode == 0, run.stdout
-    (everything,) = re.findall(r"^ *all +(.*)$", run.stdout, re.MULTILINE)
-    assert everything.split()[:5] == ["6", "0", "0", "0", "6"]
-    assert "going by a calibration" in run.stdout
-    assert 0 < pd.read_csv(tmp_path / "results/hours_left.csv")["hours_left"].iloc[-1] < 1
-    assert not (tmp_path / "data").exists()
-    changed = yaml.safe_load(CONFIG) | {"training": {"epochs": 2, "batch_size": 16}}
-    (tmp_path / "config.yaml").write_text(yaml.safe_dump(changed))
-    again = snakemake(tmp_path, "hours_left", "-n", "--cores", "1", root=root)
-    assert re.search(r"^calibrate +1$", again.stdout, re.MULTILINE) and "finetune" not in again.stdout
+@pytest.mark.parametrize("size", [1, 3])
+def test_what_is_said_of_finetune_holds_for_all_its_forms(root, tmp_path, size):
+    (tmp_path / "config.yaml").write_text(f"units_per_job: {size}\n{CONFIG}")
+    given = ["--set-resources", "finetune:mem_mb=4321", "--set-threads", "finetune=2"]
+    run = snakemake(tmp_path, "-n", "--cores", "2", FIGURE, *given, root=root)
+    jobs = re.findall(r"^rule (finetune\w*):.*?resources: ([^\n]*)", run.stdout, re.MULTILINE | re.DOTALL)
+    assert len(jobs) == (4 if size == 1 else 2)
+    assert all("mem_mb=4321" in resources for _, resources in jobs)
+    assert run.stdout.count("    threads: 2\n") == len(jobs)
 
 
 def test_a_layer_is_exported_with_the_weights_of_its_best_seed(experiment, root, tmp_path):
@@ -420,7 +426,7 @@ def test_published_experiment_lists_its_work(root, tmp_path):
         "read_pairs": "1",
         "tokenise": "4",
         "collect_results": "1",
-        "draw_layer_curve": "1",
+        "draw_figure": "1",
         "total": "274",
     }
 
@@ -450,22 +456,24 @@ def test_mistakes_are_refused_before_any_work(root, tmp_path, target, change, wo
     assert not (tmp_path / "data").exists() and not (tmp_path / "results").exists()
 
 
-def test_search_for_the_best_layer_trains_nothing_twice(experiment, root, tmp_path):
-    """The figure's runs, layers 0 and 2, are there; the search adds one of layer 1, its comparison the other."""
+@pytest.mark.parametrize("size", [1, 3])
+def test_search_for_the_best_layer_trains_nothing_twice(experiment, root, tmp_path, size):
+    """The figure's runs, layers 0 and 2, are there; the search adds one of layer 1, the sweep after it the other."""
     folder, _ = experiment
     copied = tmp_path / "copied"
     shutil.copytree(folder, copied)
-    (copied / "config.yaml").write_text(CONFIG + "best_layer: {frozen: frozen}\n")
-    target = "results/best_layer_regret/scenes/discriminator.json"
-    run = snakemake(copied, target, "--cores", "2", root=root)
+    (copied / "config.yaml").write_text(f"units_per_job: {size}\n{CONFIG}best_layer: {{frozen: frozen}}\n")
+    run = snakemake(copied, "results/best_layer/scenes/discriminator.json", "--cores", "2", root=root)
     assert run.returncode == 0, run.stdout
-    done = re.findall(r"^Finished jobid: \d+ \(Rule: (\w+)\)$", run.stdout, re.MULTILINE)
-    assert {rule: done.count(rule) for rule in done} == {
-        "finetune": 2,
-        "name_layers": 3,
-        "report_best_layer": 1,
-        "compare_best_layers": 1,
-    }
+    assert re.findall(r"^Finished jobid: \d+ \(Rule: (\w+)\)$", run.stdout, re.MULTILINE) == ["search_best_layer"]
+    (made,) = copied.glob("results/scenes/tmft/discriminator/layer1/seed*.json.finished")
+    content = made.read_bytes()
+    sweep = [
+        f"results/scenes/tmft/discriminator/layer{layer}/seed{seed}.json" for layer in range(3) for seed in range(2)
+    ]
+    run = snakemake(copied, "--cores", "2", "--", *sweep, root=root)
+    assert run.returncode == 0, run.stdout
+    assert made.with_suffix("").read_bytes() == content and not made.exists()
     search = json.loads((copied / "results/best_layer/scenes/discriminator.json").read_text())
     files = copied.glob("results/scenes/tmft/discriminator/layer*/seed*.json")
     sweep = pd.DataFrame(
@@ -481,48 +489,11 @@ def test_search_for_the_best_layer_trains_nothing_twice(experiment, root, tmp_pa
     tokens = sweep[(sweep["seed"] == 0) | (sweep["layer"] == search["layer"])]["tokens"].sum()
     assert search["cost"]["training_tokens"] == tokens
     assert search["cost"]["share"] == pytest.approx(tokens / sweep["tokens"].sum())
-    means = sweep.groupby("layer")[["validation", "test"]].mean()
-    rows = {row["method"]: row for row in json.loads((copied / target).read_text())}
-    assert rows["whole sweep"]["layer"] == means["validation"].idxmax()
-    assert rows["search"]["regret"] == pytest.approx(
-        100 * (means["test"][means["validation"].idxmax()] - means["test"][search["layer"]])
-    )
     text = (copied / "results/best_layer/scenes/discriminator.md").read_text()
-    assert f"**Layer {search['layer']}**" in text and "frozen curve" in text
-
-
-def test_search_refuses_jobs_of_several_layers(root, tmp_path):
-    (tmp_path / "config.yaml").write_text("units_per_job: 3\n" + CONFIG)
-    run = snakemake(tmp_path, "results/best_layer/scenes/discriminator.md", "-n", "--cores", "1", root=root)
-    assert run.returncode != 0 and "--config units_per_job=1" in run.stdout
+    assert f"**Layer {search['layer']}**" in text and "zero-shot curve" in text
 
 
 def test_search_refuses_a_recipe_that_does_not_train_single_layers(root, tmp_path):
     (tmp_path / "config.yaml").write_text(CONFIG + "best_layer: {recipe: frozen}\n")
     run = snakemake(tmp_path, "results/best_layer/scenes/discriminator.md", "-n", "--cores", "1", root=root)
     assert run.returncode != 0 and "best_layer.recipe 'frozen' is of kind frozen" in run.stdout
-
-
-ADAPTIVE = """
-  adaptive: {kind: adaptive}
-figures:
-  both: {kind: layer_curve, task: scenes, recipes: [tmft, adaptive], encoders: [discriminator], layers: [0, 2]}
-"""
-
-
-def test_one_training_a_seed_serves_every_layer(experiment, root, tmp_path):
-    folder, _ = experiment
-    copied = tmp_path / "copied"
-    shutil.copytree(folder, copied)
-    (copied / "config.yaml").write_text(re.sub(r"\nfigures:.*", ADAPTIVE, CONFIG, flags=re.DOTALL))
-    run = snakemake(copied, "figures/both.pdf", "--cores", "2", root=root)
-    assert run.returncode == 0, run.stdout
-    assert run.stdout.count("(Rule: train_adaptive_depth2)") == 2 and "(Rule: finetune)" not in run.stdout
-    points = pd.read_csv(copied / "figures" / "both.csv")
-    assert points[["recipe", "layer"]].values.tolist() == [["tmft", 0], ["tmft", 2], ["adaptive", 0], ["adaptive", 2]]
-    record = json.loads((copied / "results/scenes/adaptive/discriminator/layer1/seed1.json").read_text())
-    assert record["run"] == {"task": "scenes", "recipe": "adaptive", "encoder": "discriminator", "layer": 1, "seed": 1}
-    assert record["provenance"]["settings"].items() >= {"layers_per_step": "all", "alignment": None}.items()
-    assert snakemake(copied, "results/costs.csv", "--cores", "1", root=root).returncode == 0
-    tokens = pd.read_csv(copied / "results/costs.csv").groupby("recipe")["training_tokens"].sum()
-    assert tokens["adaptive"] == pytest.approx(tokens["tmft"] / 3, abs=4)  # a third of what made three layers, each

@@ -7,22 +7,17 @@ wildcard_constraints:
 
 checkpoint choose_run:
     input:
-        results=checked(lambda wildcards: result_files(choosing_runs(wildcards))),
-        encoder=checked(lambda wildcards: encoder_folder(wildcards.encoder)),
+        results=ask_results(jobs.exported_results, "task", "recipe", "encoder", "exported"),
+        encoder=ask(paths.encoder_folder, "encoder"),
     output:
         "results/export/{task}/{recipe}/{encoder}/layer{exported}.json",
     log:
         "logs/choose_run/{task}/{recipe}/{encoder}/layer{exported}.log",
-    benchmark:
-        "logs/choose_run/{task}/{recipe}/{encoder}/layer{exported}.tsv"
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(10),
+        **SMALL,
     params:
-        runs=lambda wildcards: [list(astuple(run)) for run in choosing_runs(wildcards)],
         metric=lambda wildcards: experiment.metrics(wildcards.task)[0],
         code=code("choose_run"),
     script:
@@ -31,7 +26,7 @@ checkpoint choose_run:
 
 rule export_encoder:
     input:
-        unpack(exported_run),
+        unpack(lambda wildcards: jobs.exported_run(checkpoints.choose_run.get(**wildcards).output[0], wildcards)),
         choice="results/export/{task}/{recipe}/{encoder}/layer{exported}.json",
         tokens="data/tokens/{task}/{encoder}.parquet",
         pairs="data/pairs/{task}.csv",
@@ -39,16 +34,14 @@ rule export_encoder:
         directory("results/export/{task}/{recipe}/{encoder}/layer{exported}"),
     log:
         "logs/export_encoder/{task}/{recipe}/{encoder}/layer{exported}.log",
-    benchmark:
-        "logs/export_encoder/{task}/{recipe}/{encoder}/layer{exported}.tsv"
     conda:
         "../../envs/export.yaml"
-    threads: config["threads"]["finetune"]
+    threads: THREADS["finetune"]
     resources:
-        mem_mb=growing(8000),
-        runtime=growing(60),
+        mem_mb=resources.growing(8000),
+        runtime=resources.growing(60),
     params:
-        facts=lambda wildcards: card_facts(wildcards),
+        facts=ask(descriptions.card_facts, "encoder", "task"),
         code=code("export_encoder"),
     script:
         "../scripts/export_encoder.py"
@@ -56,19 +49,16 @@ rule export_encoder:
 
 rule measure_cost:
     input:
-        checked(lambda wildcards: encoder_folder(wildcards.encoder)),
+        ask(paths.encoder_folder, "encoder"),
     output:
         "results/cost/{encoder}.json",
     log:
         "logs/measure_cost/{encoder}.log",
-    benchmark:
-        "logs/measure_cost/{encoder}.tsv"
     conda:
         "../../envs/train.yaml"
-    threads: 1
     resources:
-        mem_mb=growing(8000),
-        runtime=growing(120),
+        mem_mb=resources.growing(8000),
+        runtime=resources.growing(120),
     params:
         code=code("measure_cost"),
     script:
@@ -77,50 +67,19 @@ rule measure_cost:
 
 rule write_cost_table:
     input:
-        results=checked(lambda wildcards: result_files(curve_runs(wildcards))),
+        results=ask_results(jobs.curve_results, "task", "recipe", "encoder"),
         cost="results/cost/{encoder}.json",
     output:
         csv="results/export/{task}/{recipe}/{encoder}/layers.csv",
         markdown="results/export/{task}/{recipe}/{encoder}/layers.md",
     log:
         "logs/write_cost_table/{task}/{recipe}/{encoder}.log",
-    benchmark:
-        "logs/write_cost_table/{task}/{recipe}/{encoder}.tsv"
     conda:
         "../../envs/analysis.yaml"
-    threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(10),
+        **SMALL,
     params:
-        runs=lambda wildcards: [list(astuple(run)) for run in curve_runs(wildcards)],
-        labels=lambda wildcards: curve_labels(wildcards),
+        labels=ask(descriptions.curve_labels, "task", "encoder", "recipe"),
         code=code("write_cost_table"),
     script:
         "../scripts/write_cost_table.py"
-
-
-rule draw_cost_curve:
-    input:
-        lambda wildcards: cost_tables(wildcards.figure),
-    output:
-        pdf="figures/{figure}.pdf",
-        png="figures/{figure}.png",
-        csv="figures/{figure}.csv",
-    log:
-        "logs/draw_cost_curve/{figure}.log",
-    benchmark:
-        "logs/draw_cost_curve/{figure}.tsv"
-    wildcard_constraints:
-        figure=one_of(figures_of("cost_curve")),
-    conda:
-        "../../envs/figures.yaml"
-    threads: 1
-    resources:
-        mem_mb=growing(1000),
-        runtime=growing(10),
-    params:
-        figure=lambda wildcards: cost_curve(wildcards.figure),
-        code=code("draw_cost_curve"),
-    script:
-        "../scripts/draw_cost_curve.py"

@@ -1,42 +1,41 @@
-# One result a run: (task, recipe, encoder, layer, seed); `units_per_job` of them are made in one job. Weights
-# are kept, and only so long, where another job needs them.
+# Fine-tuning of truncated encoders, and their evaluation without training.
 
 
-for batch in finetune_batches():
+for batch in jobs.finetune_batches(experiment):
 
     rule:
         name:
-            batch.name
+            form_of("finetune", batch.name)
         input:
-            unpack(run_inputs("finetune", batch.units)),
+            unpack(ask(jobs.batch_inputs, "task", "recipe", "encoder", *batch.wildcards, batch=batch)),
         output:
             results=batch.results,
-            predictions=predictions(batch.results),
+            predictions=paths.predictions(batch.results),
         log:
             f"logs/finetune/{batch.place}.log",
         benchmark:
             f"logs/finetune/{batch.place}.tsv"
         wildcard_constraints:
-            recipe=rf"(?!({one_of(recipes_of('adaptive'))})/)[^/]+",
-            encoder=batch.encoders,
+            recipe=one_of(experiment.keys("recipes", kind="finetune")),
+            encoder=one_of(batch.encoders),
         conda:
             "../../envs/train.yaml"
-        threads: config["threads"]["finetune"]
+        threads: THREADS["finetune"]
         resources:
             gpu=GPU,
-            mem_mb=lambda wildcards, input, attempt: encoder_memory(input.encoders, attempt),
-            runtime=lambda wildcards, input, attempt: training_time(input.encoders, attempt),
+            mem_mb=lambda wildcards, input, attempt: resources.encoder_memory(input.encoders, attempt),
+            runtime=lambda wildcards, input, attempt: resources.training_time(input.encoders, bool(GPU), attempt),
         params:
-            units=lambda _, output: list(map(unit_of, output.results)),
-            settings=lambda wildcards: finetune_settings(wildcards),
-            code=code("finetune"),
+            units=ask(jobs.batch_units, *batch.wildcards, batch=batch),
+            settings=ask(jobs.finetune_settings, "task", "recipe"),
+            run_code=code("finetune"),
         script:
             "../scripts/finetune.py"
 
 
 rule keep_finetuned:
     input:
-        unpack(run_inputs("finetune", own_unit)),
+        unpack(ask(jobs.run_inputs, "task", "recipe", "encoder", "layer", kind="finetune")),
     output:
         encoder=temp(directory("data/finetuned/{task}/{recipe}/{encoder}/layer{layer}/seed{seed}")),
         result="results/finetuned/{task}/{recipe}/{encoder}/layer{layer}/seed{seed}.json",
@@ -46,38 +45,36 @@ rule keep_finetuned:
         "logs/keep_finetuned/{task}/{recipe}/{encoder}/layer{layer}/seed{seed}.tsv"
     conda:
         "../../envs/train.yaml"
-    threads: config["threads"]["finetune"]
+    threads: THREADS["finetune"]
     resources:
         gpu=GPU,
-        mem_mb=lambda wildcards, input, attempt: encoder_memory(input.encoders, attempt),
-        runtime=lambda wildcards, input, attempt: training_time(input.encoders, attempt),
+        mem_mb=lambda wildcards, input, attempt: resources.encoder_memory(input.encoders, attempt),
+        runtime=lambda wildcards, input, attempt: resources.training_time(input.encoders, bool(GPU), attempt),
     params:
-        units=own_unit,
-        settings=lambda wildcards: finetune_settings(wildcards),
-        code=code("keep_finetuned"),
+        unit=ask(jobs.unit, "layer", "seed"),
+        settings=ask(jobs.finetune_settings, "task", "recipe"),
+        run_code=code("keep_finetuned"),
     script:
         "../scripts/keep_finetuned.py"
 
 
 rule evaluate_frozen:
     input:
-        unpack(run_inputs("frozen", lambda wildcards: [(None, None)])),
+        unpack(ask(jobs.run_inputs, "task", "recipe", "encoder", kind="frozen")),
     output:
         result="results/{task}/{recipe}/{encoder}/all-layers.json",
         predictions="results/{task}/{recipe}/{encoder}/all-layers.predictions.parquet",
     log:
         "logs/evaluate_frozen/{task}/{recipe}/{encoder}.log",
-    benchmark:
-        "logs/evaluate_frozen/{task}/{recipe}/{encoder}.tsv"
     conda:
         "../../envs/train.yaml"
-    threads: config["threads"]["finetune"]
+    threads: THREADS["finetune"]
     resources:
         gpu=GPU,
-        mem_mb=lambda wildcards, input, attempt: encoder_memory(input.encoders, attempt),
-        runtime=growing(60),
+        mem_mb=lambda wildcards, input, attempt: resources.encoder_memory(input.encoders, attempt),
+        runtime=resources.growing(60),
     params:
-        settings=lambda wildcards: frozen_settings(wildcards),
-        code=code("evaluate_frozen"),
+        settings=ask(jobs.frozen_settings, "task", "recipe"),
+        run_code=code("evaluate_frozen"),
     script:
         "../scripts/evaluate_frozen.py"

@@ -1,142 +1,78 @@
 # Encoders pre-trained from scratch, or further on other text.
 
 
-rule write_scene_corpus:
-    input:
-        lambda wildcards: [
-            f"data/pairs/{task}.csv" for task in config["corpora"][wildcards.corpus]["scenes"]["exclude"]
-        ],
-    output:
-        "data/corpora/{corpus}.txt",
-    log:
-        "logs/write_scene_corpus/{corpus}.log",
-    benchmark:
-        "logs/write_scene_corpus/{corpus}.tsv"
-    wildcard_constraints:
-        corpus=one_of(corpora("scenes")),
-    conda:
-        "../../envs/data.yaml"
-    threads: 1
-    resources:
-        mem_mb=growing(1000),
-        runtime=growing(10),
-    params:
-        scenes=lambda wildcards: config["corpora"][wildcards.corpus]["scenes"],
-        code=code("write_scene_corpus"),
-    script:
-        "../scripts/write_scene_corpus.py"
-
-
 rule train_tokenizer:
     input:
-        checked(lambda wildcards: corpus_file(config["tokenizers"][wildcards.tokenizer]["corpus"])),
+        lambda wildcards: paths.corpus_file(
+            experiment, experiment.settings["tokenizers"][wildcards.tokenizer]["corpus"]
+        ),
     output:
         directory("data/tokenizers/{tokenizer}"),
     log:
         "logs/train_tokenizer/{tokenizer}.log",
-    benchmark:
-        "logs/train_tokenizer/{tokenizer}.tsv"
     wildcard_constraints:
-        tokenizer=one_of(config["tokenizers"]),
+        tokenizer=one_of(experiment.settings["tokenizers"]),
     conda:
         "../../envs/train.yaml"
-    threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(60),
+        mem_mb=resources.growing(2000),
+        runtime=resources.growing(60),
     params:
-        settings=lambda wildcards: config["tokenizers"][wildcards.tokenizer],
+        settings=lambda wildcards: experiment.settings["tokenizers"][wildcards.tokenizer],
         code=code("train_tokenizer"),
     script:
         "../scripts/train_tokenizer.py"
 
 
-for key in pretrainings("masked_language_modelling"):
+# One form per pre-training, as each has its own snapshots.
+for key, parts in jobs.pretrained_parts(experiment).items():
 
     rule:
         name:
-            f"pretrain_mlm_{key}"
+            form_of("pretrain", f"pretrain_{key}")
         input:
-            corpus=corpus_file(config["pretraining"][key]["corpus"]),
-            tokenizer=tokenizer_folder(config["pretraining"][key]["tokenizer"]),
+            corpus=paths.corpus_file(experiment, experiment.pretraining(key)["corpus"]),
+            tokenizer=paths.tokenizer_folder(experiment, experiment.pretraining(key)["tokenizer"]),
         output:
-            encoder=directory(pretrained_folder(key, "encoder")),
-            snapshots=[directory(folder) for folder in snapshot_folders(key, "encoder")],
+            parts=[directory(paths.pretrained_folder(key, part)) for part in parts],
+            snapshots=[directory(folder) for folder in paths.snapshot_folders(experiment, key, *parts)],
             metrics=f"results/pretraining/{key}.json",
         log:
-            f"logs/pretrain_mlm/{key}.log",
-        benchmark:
-            f"logs/pretrain_mlm/{key}.tsv"
+            f"logs/pretrain/{key}.log",
         conda:
             "../../envs/train.yaml"
-        threads: config["threads"]["pretrain"]
+        threads: THREADS["pretrain"]
         resources:
             gpu=GPU,
-            mem_mb=pretraining_memory(key),
-            runtime=pretraining_time(key),
+            mem_mb=resources.pretraining_memory(experiment, key),
+            runtime=resources.pretraining_time(experiment, key, bool(GPU)),
         params:
-            settings=config["pretraining"][key],
-            code=code("pretrain_mlm"),
+            settings=experiment.pretraining(key),
+            code=code("pretrain", f"tmft/pretraining/{experiment.pretraining(key)['objective']}"),
         script:
-            "../scripts/pretrain_mlm.py"
-
-
-for key in pretrainings("replaced_token_detection"):
-
-    rule:
-        name:
-            f"pretrain_electra_{key}"
-        input:
-            corpus=corpus_file(config["pretraining"][key]["corpus"]),
-            tokenizer=tokenizer_folder(config["pretraining"][key]["tokenizer"]),
-        output:
-            generator=directory(pretrained_folder(key, "generator")),
-            discriminator=directory(pretrained_folder(key, "discriminator")),
-            snapshots=[
-                directory(folder)
-                for folder in snapshot_folders(key, "generator") + snapshot_folders(key, "discriminator")
-            ],
-            metrics=f"results/pretraining/{key}.json",
-        log:
-            f"logs/pretrain_electra/{key}.log",
-        benchmark:
-            f"logs/pretrain_electra/{key}.tsv"
-        conda:
-            "../../envs/train.yaml"
-        threads: config["threads"]["pretrain"]
-        resources:
-            gpu=GPU,
-            mem_mb=pretraining_memory(key),
-            runtime=pretraining_time(key),
-        params:
-            settings=config["pretraining"][key],
-            code=code("pretrain_electra"),
-        script:
-            "../scripts/pretrain_electra.py"
+            "../scripts/pretrain.py"
 
 
 rule adapt_encoder:
     input:
-        corpus=lambda wildcards: corpus_file(config["adaptation"][wildcards.adaptation]["corpus"]),
-        encoder=checked(lambda wildcards: encoder_folder(wildcards.encoder)),
+        corpus=lambda wildcards: paths.corpus_file(experiment, experiment.adaptation(wildcards.adaptation)["corpus"]),
+        encoder=ask(paths.encoder_folder, "encoder"),
     output:
         encoder=directory("data/adapted/{adaptation}/{encoder}"),
         metrics="results/adaptation/{adaptation}/{encoder}.json",
     log:
         "logs/adapt_encoder/{adaptation}/{encoder}.log",
-    benchmark:
-        "logs/adapt_encoder/{adaptation}/{encoder}.tsv"
     wildcard_constraints:
-        adaptation=one_of(config["adaptation"]),
+        adaptation=one_of(experiment.settings["adaptation"]),
     conda:
         "../../envs/train.yaml"
-    threads: config["threads"]["pretrain"]
+    threads: THREADS["pretrain"]
     resources:
         gpu=GPU,
-        mem_mb=lambda wildcards, input, attempt: encoder_memory([input.encoder], attempt),
-        runtime=DAY,
+        mem_mb=lambda wildcards, input, attempt: resources.encoder_memory([input.encoder], attempt),
+        runtime=resources.DAY,
     params:
-        settings=lambda wildcards: config["adaptation"][wildcards.adaptation],
+        settings=lambda wildcards: experiment.adaptation(wildcards.adaptation),
         code=code("adapt_encoder"),
     script:
         "../scripts/adapt_encoder.py"

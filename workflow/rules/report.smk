@@ -10,77 +10,56 @@ rule draw_interactive_curve:
             "figures/{figure}.html",
             caption="../report/interactive_curve.rst",
             category="Figures",
-            labels=figure_labels("interactive"),
+            labels=lambda wildcards: {"figure": experiment.figure(wildcards.figure)["title"], "form": "interactive"},
         ),
     log:
         "logs/draw_interactive_curve/{figure}.log",
-    benchmark:
-        "logs/draw_interactive_curve/{figure}.tsv"
     wildcard_constraints:
-        figure=one_of(figures_of("layer_curve")),
+        figure=one_of(experiment.keys("figures", kind="layer_curve")),
     conda:
         "../../envs/figures.yaml"
-    threads: 1
     resources:
-        mem_mb=growing(1000),
-        runtime=growing(10),
+        **SMALL,
     params:
-        figure=lambda wildcards: layer_curve(wildcards.figure),
+        figure=ask(figures.figure_parameters, "figure"),
         code=code("draw_interactive_curve"),
     script:
         "../scripts/draw_interactive_curve.py"
 
 
-rule tabulate_data_reports:
-    input:
-        expand("results/data/{task}.json", task=config["tasks"]),
-    output:
-        "results/data.csv",
-    log:
-        "logs/tabulate_data_reports.log",
-    benchmark:
-        "logs/tabulate_data_reports.tsv"
-    conda:
-        "../../envs/data.yaml"
-    threads: 1
-    resources:
-        mem_mb=growing(1000),
-        runtime=growing(10),
-    params:
-        tasks=list(config["tasks"]),
-        code=code("tabulate_data_reports"),
-    script:
-        "../scripts/tabulate_data_reports.py"
+TABLES = {  # their place, their category and the title of one
+    "table": ("results/tables/{table}", "Tables", lambda wildcards: experiment.table(wildcards.table)["title"]),
+    "reproduction": ("results/reproduction", "Reproduction", lambda wildcards: "The paper's numbers and ours"),
+    "data": ("results/data", "Data", lambda wildcards: "The pairs of each task"),
+    "costs": ("results/costs", "Costs", lambda wildcards: "What the results have cost"),
+}
+PAGES = expand("figures/{figure}.html", figure=experiment.keys("figures", kind="layer_curve"))
+PAGES += expand([f"{place}.html" for place, *_ in TABLES.values()], table=experiment.settings["tables"])
 
-
-for name, shown in PAGES.items():
+for name, (place, category, title) in TABLES.items():
 
     rule:
         name:
             f"show_{name}"
         input:
-            f"{shown.table}.csv",
+            f"{place}.csv",
         output:
             report(
-                f"{shown.table}.html",
+                f"{place}.html",
                 caption=f"../report/{name}.rst",
-                category=shown.category,
-                labels=lambda wildcards, title=shown.title: {"table": title(wildcards)},
+                category=category,
+                labels=lambda wildcards, title=title: {"table": title(wildcards)},
             ),
         log:
-            f"logs/show_table/{shown.table}.log",
-        benchmark:
-            f"logs/show_table/{shown.table}.tsv"
+            f"logs/show_table/{place}.log",
         wildcard_constraints:
-            table=one_of(config["tables"]),
+            table=one_of(experiment.settings["tables"]),
         conda:
             "../../envs/analysis.yaml"
-        threads: 1
         resources:
-            mem_mb=growing(1000),
-            runtime=growing(10),
+            **SMALL,
         params:
-            title=shown.title,
+            title=title,
             code=code("show_table"),
         script:
             "../scripts/show_table.py"

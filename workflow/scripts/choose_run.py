@@ -1,16 +1,13 @@
 """Choose the run whose weights are exported."""
 
-from pathlib import Path
-
 from tmft.runtime.job import job
 
-with job(snakemake):
+with job(snakemake) as work:
     from tmft.export.choice import check_exportable, choose_run
-    from tmft.results.records import read_records
-    from tmft.results.tables import tabulate_runs
+    from tmft.results.tables import tabulate_records
     from tmft.runtime.files import write_json
+    from tmft.training.records import read_all
 
-    records = (record for path in snakemake.input.results for record in read_records(Path(path)))
-    choice = choose_run(tabulate_runs(records, snakemake.params.runs), snakemake.params.metric)
-    check_exportable(Path(snakemake.input.encoder), choice["layer"])
-    write_json(Path(snakemake.output[0]), choice)
+    choice = choose_run(tabulate_records(read_all(work.input.results)), work.params.metric)
+    check_exportable(work.input.encoder, choice["layer"])
+    write_json(work.output[0], choice)

@@ -1,18 +1,15 @@
-"""Collect the results that a figure needs into tidy tables."""
-
-from pathlib import Path
+"""Collect the results that a figure or a table needs into tidy tables."""
 
 from tmft.runtime.job import job
 from tmft.runtime.progress import console
 
-with job(snakemake):
-    from tmft.results.records import read_records
+with job(snakemake) as work:
     from tmft.results.tables import summarise, tabulate_runs
     from tmft.runtime.files import write_csv
+    from tmft.training.records import read_all
 
-    records = (record for path in snakemake.input for record in read_records(Path(path)))
-    runs = tabulate_runs(records, snakemake.params.runs)
+    runs = tabulate_runs(read_all(work.input), work.params.runs)
     if runs["value"].isna().all():
-        print(f"{snakemake.wildcards.shown}: every run collapsed", file=console)
-    write_csv(Path(snakemake.output.runs), runs)
-    write_csv(Path(snakemake.output.summary), summarise(runs))
+        print(f"{work.wildcards['shown']}: every run collapsed", file=console)
+    write_csv(work.output.runs, runs)
+    write_csv(work.output.summary, summarise(runs))

@@ -1,18 +1,16 @@
 """Fetch one pinned data file."""
 
-from pathlib import Path
-
 from tmft.runtime.job import job
 
-with job(snakemake):
+with job(snakemake) as work:
     from tmft.datasets.downloads import fetch, resolve_mirror
     from tmft.runtime.files import write_json
 
-    target = Path(snakemake.output.file)
+    target = work.output.file
     provenance = fetch(
-        **snakemake.params.pin,
+        **work.params.pin,
         target=target,
-        name=f"{snakemake.wildcards.collection}/{snakemake.wildcards.file}",
-        mirror=resolve_mirror(snakemake.config["mirror"]),
+        name=f"{work.wildcards['collection']}/{work.wildcards['file']}",
+        mirror=resolve_mirror(work.config["mirror"]),
     )
-    write_json(Path(snakemake.output.provenance), provenance)
+    write_json(work.output.provenance, provenance)

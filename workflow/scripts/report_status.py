@@ -1,19 +1,14 @@
-"""Say how far the experiment is and what is left of it in hours."""
+"""Say how far the experiment is, and how many hours are left."""
 
 from pathlib import Path
 
 from tmft.runtime.job import job
 from tmft.runtime.progress import console
 
-with job(snakemake):
-    from tmft.experiment.work import Work
-    from tmft.results.status import Survey, remarks, tabulate, to_markdown, to_text
-    from tmft.runtime.files import write_csv, write_text
+with job(snakemake) as work:
+    from tmft.results.status import status, to_markdown
+    from tmft.runtime.files import write_text
 
-    params = snakemake.params
-    survey = Survey([Work(**work) for work in params.works], Path("logs"), Path(params.calibration))
-    table = tabulate(survey, params.figures)
-    notes = remarks(survey, table)
-    write_csv(Path("results/hours_left.csv"), table)
-    write_text(Path("results/hours_left.md"), to_markdown(table, notes))
-    print(to_text(table), *notes, sep="\n", file=console)
+    table = status(work.params.shown)
+    write_text(Path("results/status.md"), to_markdown(table))
+    print(table.to_string(index=False), file=console)

@@ -1,16 +1,12 @@
 """Sum what the results have cost."""
 
-from pathlib import Path
-
 from tmft.runtime.job import job
 
-with job(snakemake):
+with job(snakemake) as work:
     from tmft.results.costs import pretraining_costs, run_costs, sum_costs, to_markdown
     from tmft.runtime.files import write_csv, write_text
 
-    files = snakemake.params.files
-    costs = [run_costs(Path(path)) for path in files["results"]]
-    costs += [pretraining_costs(Path(path)) for path in files["pretrainings"]]
+    costs = [*map(run_costs, work.input.results), *map(pretraining_costs, work.input.pretrainings)]
     summed = sum_costs(costs)
-    write_csv(Path(snakemake.output.csv), summed)
-    write_text(Path(snakemake.output.markdown), to_markdown(summed))
+    write_csv(work.output.csv, summed)
+    write_text(work.output.markdown, to_markdown(summed))

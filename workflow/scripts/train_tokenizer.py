@@ -1,17 +1,9 @@
 """Train a WordPiece tokenizer on a corpus."""
 
-from pathlib import Path
-
 from tmft.runtime.job import job
 
-with job(snakemake):
+with job(snakemake) as work:
     from tmft.pretraining.vocabulary import train_tokenizer
 
-    settings = snakemake.params.settings
-    train_tokenizer(
-        Path(snakemake.input[0]),
-        Path(snakemake.output[0]),
-        settings["size"],
-        settings["lower_case"],
-        settings["max_length"],
-    )
+    own = work.params.settings
+    train_tokenizer(work.input[0], work.output[0], own["size"], own["lower_case"], own["max_length"])

@@ -1,6 +1,9 @@
 """Text for pre-training: distinct sentences, one per line, and what evaluation data they hold."""
 
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,27 @@ import pandas as pd
 from datasets import load_dataset
 from tmft.datasets.delimited import read_rows, sentences
 from tmft.runtime.errors import InputError
+from tmft.runtime.files import file_sha256, write_text
+
+
+def fetch_corpus(source: dict[str, Any], files: dict[str, Path], text: Path) -> dict[str, Any]:
+    """Write the distinct sentences of a source (``hub`` collections, or these ``files``) to ``text``.
+
+    Returns their provenance. Raises InputError as the readers do.
+    """
+    if "hub" in source:
+        parts = [hub_sentences(collection) for collection in source["hub"].values()]
+    else:
+        parts = [file_sentences(files[name], file["reading"]) for name, file in source["files"].items()]
+    lines = distinct(chain.from_iterable(parts))
+    write_text(text, "\n".join(lines) + "\n")
+    return {
+        "source": source,
+        "sentences": len(lines),
+        "sha256": file_sha256(text),
+        "versions": {"datasets": version("datasets")},
+        "retrieved": datetime.now(UTC).date().isoformat(),
+    }
 
 
 def hub_sentences(collection: dict[str, Any]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The table of sentence pairs: one row per pair; columns pair_id, split, sentence1, sentence2, label (a number)."""
 
 import csv
+from collections.abc import Iterable
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,16 @@ def read_pairs(path: Path) -> pd.DataFrame:
         lineterminator="\n",
         keep_default_na=False,
     )
+
+
+def test_labels(table: pd.DataFrame) -> pd.Series:
+    """The labels of the test pairs by pair_id."""
+    return table[table["split"] == "test"].set_index("pair_id")["label"]
+
+
+def sentences_of(tables: Iterable[pd.DataFrame]) -> set[str]:
+    """All sentences of tables of pairs."""
+    return {sentence for table in tables for side in ("sentence1", "sentence2") for sentence in table[side]}
 
 
 def report(table: pd.DataFrame) -> dict[str, Any]:

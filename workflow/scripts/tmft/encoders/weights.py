@@ -2,11 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from safetensors.torch import save
-from transformers import PreTrainedModel
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from tmft.runtime.errors import InputError
+from tmft.runtime.files import atomic_folder, files_sha256, write_json
 
 SAFETENSORS = "model.safetensors"
 PICKLE = "pytorch_model.bin"
@@ -38,3 +40,14 @@ def save_model(model: PreTrainedModel, folder: Path) -> None:
     model.config.save_pretrained(folder)
     tensors = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
     (folder / SAFETENSORS).write_bytes(save(tensors, {"format": "pt"}))
+
+
+def save_encoder(
+    encoder: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path, origin: dict[str, Any]
+) -> None:
+    """Write an encoder folder: configuration, weights without heads, tokenizer, and provenance.json with ``origin``."""
+    with atomic_folder(folder) as partial:
+        save_model(encoder, partial)
+        tokenizer.save_pretrained(partial)
+        provenance = {"source": origin, "commit": None, "sha256": files_sha256(partial.iterdir())}
+        write_json(partial / "provenance.json", provenance)

@@ -7,21 +7,21 @@ from functools import cache
 from pathlib import Path
 
 
-def code_hash(script: Path) -> str:
-    """Hash a script and every library module it reaches through imports, without comments, docstrings and layout.
+def code_hash(script: Path, *modules: Path) -> str:
+    """Hash a script, other modules, and every library module they reach, without comments, docstrings and layout.
 
     What stands under ``if TYPE_CHECKING`` never runs and does not count. Two equal hashes mean equal code; the hash
     depends neither on file times nor on where the files lie.
     """
     digest = hashlib.sha256()
-    for path in sorted(reachable(script), key=lambda path: path.relative_to(script.parent).as_posix()):
+    for path in sorted(reachable(script, *modules), key=lambda path: path.relative_to(script.parent).as_posix()):
         digest.update(path.relative_to(script.parent).as_posix().encode() + b"\0" + _normalised(path).encode() + b"\0")
     return digest.hexdigest()[:16]
 
 
-def reachable(script: Path) -> set[Path]:
-    """A script and the modules of the library beside it that it imports, directly or through others."""
-    found, waiting = set(), [script]
+def reachable(script: Path, *modules: Path) -> set[Path]:
+    """A script, other modules, and those of the library beside it that they import, directly or through others."""
+    found, waiting = set(), [script, *modules]
     while waiting:
         path = waiting.pop()
         if path not in found:

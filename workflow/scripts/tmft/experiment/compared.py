@@ -1,33 +1,15 @@
-"""What a comparison of two results names: results/compare/TASK/FIRST/vs/SECOND."""
+"""What a comparison of two results needs."""
 
-import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any
 
+from tmft.experiment.configuration import Experiment, Run
+from tmft.experiment.paths import predictions, result_files
+from tmft.experiment.sides import Side, parse_side
 from tmft.runtime.errors import InputError
 
-if TYPE_CHECKING:
-    from tmft.experiment.configuration import Experiment, Run
 
-SIDE = r"[^/]+/[^/]+(?:/layer\d+(?:/seed\d+)?)?"
-
-
-class Side(NamedTuple):
-    """A recipe of an encoder, at all layers or one, with all seeds or one."""
-
-    recipe: str
-    encoder: str
-    layer: int | None = None
-    seed: int | None = None
-
-
-def parse_side(text: str) -> Side:
-    """RECIPE/ENCODER, RECIPE/ENCODER/layerN or RECIPE/ENCODER/layerN/seedS."""
-    recipe, encoder, *rest = text.split("/")
-    return Side(recipe, encoder, *(int(re.sub(r"\D", "", part)) for part in rest))
-
-
-def compared_layers(experiment: "Experiment", first: Side, second: Side) -> list[tuple[int, int]]:
+def compared_layers(experiment: Experiment, first: Side, second: Side) -> list[tuple[int, int]]:
     """The layers that are compared: of a side that names none all that it has, with the same one of the other.
 
     Raises InputError where an encoder lacks a layer that is named.
@@ -43,7 +25,24 @@ def compared_layers(experiment: "Experiment", first: Side, second: Side) -> list
     return [(layer, layer) for layer in common]
 
 
-def compared_runs(experiment: "Experiment", task: str, first: Side, second: Side) -> "Iterator[Run]":
+def compared_files(task: str, runs: list[Run]) -> dict[str, Any]:
+    """What comparisons of runs on a task are made from: their results, predictions, and the pairs."""
+    results = result_files(runs)
+    return {"results": results, "predictions": predictions(results), "pairs": f"data/pairs/{task}.csv"}
+
+
+def sides_files(experiment: Experiment, task: str, first: str, second: str) -> dict[str, Any]:
+    """What a comparison of two sides is made from. Raises InputError where there is no such recipe, layer or seed."""
+    runs = compared_runs(experiment, task, parse_side(first), parse_side(second))
+    return compared_files(task, list(runs))
+
+
+def table_files(experiment: Experiment, name: str) -> dict[str, Any]:
+    """What the comparisons below a table are made from."""
+    return compared_files(experiment.table(name)["task"], list(experiment.table_runs(name)))
+
+
+def compared_runs(experiment: Experiment, task: str, first: Side, second: Side) -> Iterator[Run]:
     """The runs behind a comparison. Raises InputError where there is no such recipe, layer or seed."""
     layers = compared_layers(experiment, first, second)
     for side, needed in zip((first, second), zip(*layers, strict=True), strict=True):

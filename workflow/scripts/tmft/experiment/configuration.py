@@ -1,25 +1,25 @@
 """The validated experiment: encoders, tasks, recipes and figures, and which runs a figure needs."""
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from tmft.experiment import schema
 from tmft.experiment.languages import source_code, target_code
 from tmft.experiment.metrics import METRICS
 from tmft.experiment.places import check_places
+from tmft.experiment.recipes import KINDS
 from tmft.runtime.errors import InputError
 from tmft.runtime.files import read_json
 
 SCENES_RANGES = {"sts": [0.0, 5.0], "paraphrase": [0.0, 1.0], "entailment": [0.0, 2.0], "words": [0.0, 10.0]}
-ADAPTIVE = {"layers_per_step": "all", "last_layer_weight": 1.0, "inner_layers_weight": 1.0, "alignment": None}
-"""How an adaptive recipe puts the layers' losses together: the last layer's plus the mean of all others', without the
-alignment of inner layers to the last one that the paper adds."""
-
 START_SEED = 0  # of the run that feeds all seeds of a recipe that starts from it
+PARTS = {"masked_language_modelling": ("encoder",), "replaced_token_detection": ("generator", "discriminator")}
+"""The encoders that a pre-training with each objective makes."""
 PROTOCOLS = {
     "published": {"dropout": "published", "train_head": False, "clip_norm": None, "schedule": "batches"},
     "corrected": {"dropout": "from_the_first_step", "train_head": True, "clip_norm": 1.0, "schedule": "steps"},
@@ -47,6 +47,11 @@ class Experiment:
 
     settings: dict[str, Any]
     sources: dict[str, Any]
+
+    def keys(self, section: str, *having: str, **equal: str) -> list[str]:
+        """The keys of the entries of a section that have these settings, and these with these values."""
+        entries = self.settings[section].items()
+        return [key for key, own in entries if own.keys() >= set(having) and equal.items() <= own.items()]
 
     def encoder(self, key: str) -> dict[str, Any]:
         return _lookup(self.settings["encoders"], key, "encoder")
@@ -110,10 +115,14 @@ class Experiment:
         if layer not in layers:
             raise InputError(f"layer {layer} of encoder '{encoder}': it has layers 0 to {layers[-1]}")
 
+    def trains(self, recipe: str) -> bool:
+        """Whether a recipe trains anything."""
+        return KINDS[self.recipe(recipe)["kind"]].trains
+
     def can_score(self, recipe: str, task: str) -> bool:
         """False where the recipe trains nothing and the task's objective has weights of its own."""
         objective = self.task(task)["objective"]
-        return self.recipe(recipe)["kind"] != "frozen" or objective != "difference_classification"
+        return self.trains(recipe) or objective != "difference_classification"
 
     def check_objective(self, task: str, recipe: str) -> None:
         """Raise InputError where the recipe cannot be scored on the task."""
@@ -126,24 +135,6 @@ class Experiment:
     def training(self, recipe: str) -> dict[str, Any]:
         """Hyper-parameters of a recipe: the common ones, overridden by its own."""
         return self.settings["training"] | self.recipe(recipe).get("training", {})
-
-    def figure_runs(self, name: str) -> Iterator[Run]:
-        """The runs a figure draws, in the order of the configuration; none where it draws no results."""
-        figure = self.figure(name)
-        match figure["kind"]:
-            case "layer_curve":
-                shown = {key: figure[key] for key in ("seeds", "layers")}
-                yield from self.runs(figure["task"], figure["recipes"], figure["encoders"], **shown)
-            case "cost_curve":
-                yield from self.runs(figure["task"], [figure["recipe"]], figure["encoders"])
-            case "pareto":
-                encoders = [encoder for family in figure["families"].values() for encoder in family]
-                yield from self.runs(figure["task"], [figure["recipe"]], encoders, seeds=figure["seeds"])
-            case "pretraining_efficiency":
-                encoders = [encoder for line in figure["lines"].values() for encoder in line]
-                for task, encoder in product(figure["tasks"], encoders):
-                    last = self.layers(encoder)[-1]
-                    yield from self.runs(task, [figure["recipe"]], [encoder], seeds=figure["seeds"], layers=[last])
 
     def table_runs(self, name: str) -> Iterator[Run]:
         """The runs a table shows: all layers, as one of them is chosen."""
@@ -164,11 +155,20 @@ class Experiment:
         Without ``layers`` they are all that an encoder has.
         """
         for recipe in recipes:
-            frozen = self.recipe(recipe)["kind"] == "frozen"
             for encoder in encoders:
                 for layer in layers or self.layers(encoder):
-                    for seed in [None] if frozen else self.settings["seeds"][:seeds]:
+                    for seed in self.settings["seeds"][:seeds] if self.trains(recipe) else [None]:
                         yield Run(task, recipe, encoder, layer, seed)
+
+
+def load_files(files: Iterable[Path], config: dict[str, Any], sources: Path) -> Experiment:
+    """The experiment of ``config``, which Snakemake read from these files and the command line, and a file of sources.
+
+    Raises InputError as ``load``, and where a file is spelt in a way that YAML reads as something else.
+    """
+    for file in map(Path, files):
+        schema.check_spelling(file.read_text(encoding="utf-8"), file.name)
+    return load(config, yaml.safe_load(sources.read_text(encoding="utf-8")))
 
 
 def load(config: dict[str, Any], sources: dict[str, Any]) -> Experiment:
@@ -198,10 +198,7 @@ def _check_references(experiment: Experiment) -> None:
         _one_of(encoder, ["hub", "path", "package", "pretraining"], f"encoders.{key}")
         if "pretraining" in encoder:
             pretraining = experiment.pretraining(encoder["pretraining"])
-            parts = {
-                "masked_language_modelling": ["encoder"],
-                "replaced_token_detection": ["generator", "discriminator"],
-            }[pretraining["objective"]]
+            parts = PARTS[pretraining["objective"]]
             if encoder["part"] not in parts:
                 raise InputError(f"config: encoders.{key}.part is '{encoder['part']}'; choose from {', '.join(parts)}")
             if encoder["step"] not in [None, *pretraining["snapshots"]]:

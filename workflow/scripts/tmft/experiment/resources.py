@@ -1,7 +1,10 @@
 """What a job asks its scheduler for: memory and time, from the size of its encoder, more at each attempt."""
 
 import os
+from collections.abc import Callable
 from typing import Any
+
+from tmft.experiment.configuration import Experiment
 
 COPIES = 10  # of the weights: gradients, AdamW's two moments, the best so far and activations are the others
 LIBRARIES_MB = 3000  # Snakemake, torch and the host's side of CUDA
@@ -38,3 +41,38 @@ def minutes(weights_mb: float, sentences: float, gpu: bool, attempt: int) -> int
     """Time of a job that trains weights of this size on so many sentences, counted at each pass."""
     rate = GPU_MINUTES if gpu else CPU_MINUTES
     return min(DAY, attempt * round(START_MINUTES + rate * weights_mb * sentences / FINETUNING_SENTENCES))
+
+
+def growing(amount: int) -> Callable[..., int]:
+    """Memory or time that grows with each attempt."""
+    return lambda wildcards, attempt: attempt * amount
+
+
+def encoder_memory(folders: list[str], attempt: int) -> int:
+    """Memory of a job that has one of these encoders at a time."""
+    return memory_mb(max(map(folder_mb, folders)), attempt)
+
+
+def training_time(folders: list[str], gpu: bool, attempt: int) -> int:
+    """Time of a job that fine-tunes these encoders in turn."""
+    return minutes(max(map(folder_mb, folders)), len(folders) * FINETUNING_SENTENCES, gpu, attempt)
+
+
+def pretraining_memory(experiment: Experiment, key: str) -> Callable[..., int]:
+    """Memory of a pre-training, as a function of the attempt."""
+    weights_mb = _pretrained_mb(experiment, key)
+    return lambda wildcards, attempt: memory_mb(weights_mb, attempt)
+
+
+def pretraining_time(experiment: Experiment, key: str, gpu: bool) -> Callable[..., int]:
+    """Time of a pre-training, as a function of the attempt."""
+    weights_mb, settings = _pretrained_mb(experiment, key), experiment.pretraining(key)
+    sentences = settings["steps"] * settings["batch_size"]
+    return lambda wildcards, attempt: minutes(weights_mb, sentences, gpu, attempt)
+
+
+def _pretrained_mb(experiment: Experiment, key: str) -> float:
+    """Size of the weights that a pre-training trains; an encoder's own vocabulary is taken as BERT's."""
+    settings = experiment.pretraining(key)
+    tokenizer = experiment.settings["tokenizers"].get(settings["tokenizer"], {"size": 30522})
+    return pretraining_mb(settings, tokenizer["size"])

@@ -8,11 +8,29 @@ from typing import Any
 import torch
 
 from tmft.encoders.fetching import load_tokenizer
+from tmft.encoders.origin import encoder_origin
 from tmft.encoders.truncation import TruncatedEncoder, read_config, usable_length
+from tmft.runtime.devices import choose_device
+from tmft.runtime.environment import environment
 from tmft.runtime.errors import InputError
 
 BATCH_SIZE, TOKENS = 32, 32
 WARM_UP, REPEATS = 2, 9
+
+
+def measure(folder: Path, threads: int) -> dict[str, Any]:
+    """What a sentence costs at each layer of the encoder in ``folder``, and what it was measured with."""
+    device = choose_device("cpu", threads)
+    return {
+        "encoder": encoder_origin(folder),
+        "batch_size": BATCH_SIZE,
+        "tokens": TOKENS,
+        "warm_up": WARM_UP,
+        "repeats": REPEATS,
+        "processor": processor(),
+        "environment": environment(device),
+        "layers": measure_layers(folder),
+    }
 
 
 def measure_layers(folder: Path) -> list[dict[str, Any]]:
@@ -20,8 +38,8 @@ def measure_layers(folder: Path) -> list[dict[str, Any]]:
 
     ``seconds`` is the median of REPEATS passes over BATCH_SIZE random sentences of TOKENS tokens, after WARM_UP others,
     ``quartiles`` the first and the third; on one thread, CPU time is that of the clock, without what other processes
-    take. Training changes neither time nor size, so that the untouched encoder stands
-    for what is fine-tuned from it. Raises InputError for an encoder that takes fewer than TOKENS tokens.
+    take. Training changes neither time nor size, so that the pre-trained encoder stands for what is fine-tuned from it.
+    Raises InputError for an encoder that takes fewer than TOKENS tokens.
     """
     config = read_config(folder)
     longest = usable_length(config, load_tokenizer(folder))

@@ -1,12 +1,19 @@
 """Score against measured time, layer by layer: the Pareto plot of the paper's Figure 3 with what a sentence costs."""
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
 from tmft.figures.pareto import on_front, place_labels
-from tmft.figures.style import add_legend, line_style, new_figure
+from tmft.figures.style import add_legend, line_style, metric_label, new_figure
 from tmft.runtime.errors import InputError
+
+
+def points(files: Any, figure: dict[str, Any]) -> tuple[pd.DataFrame]:
+    """The points (``cost_points``) from the ``tables`` of layers among ``files``, one per encoder."""
+    return (cost_points(dict(zip(figure["encoders"].values(), map(pd.read_csv, files.tables), strict=True))),)
 
 
 def cost_points(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
@@ -26,9 +33,9 @@ def cost_points(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
     return points[["line", *points.columns.drop(["line"])]]
 
 
-def draw_cost_curve(points: pd.DataFrame, title: str, ylabel: str) -> Figure:
-    """Test score against milliseconds a sentence (log scale): a line an encoder, its layers as numbers, the front."""
-    figure, axes = new_figure()
+def draw(figure: dict[str, Any], points: pd.DataFrame) -> Figure:
+    """Test score against milliseconds per sentence (log scale): a line per encoder, layers as numbers, the front."""
+    drawing, axes = new_figure()
     front = points[points["front"]].sort_values("milliseconds")
     axes.plot(front["milliseconds"], front["test"], color="0.85", linewidth=12, solid_capstyle="round", zorder=0)
     colours = []
@@ -36,11 +43,12 @@ def draw_cost_curve(points: pd.DataFrame, title: str, ylabel: str) -> Figure:
         style = line_style(place)
         axes.plot(own["milliseconds"], own["test"], label=line, **style)
         colours += [style["color"]] * len(own)
-    axes.set(title=title, xscale="log", xlabel="Milliseconds a sentence, one CPU thread", ylabel=ylabel)
+    axes.set(title=figure["title"], xscale="log", xlabel="Milliseconds per sentence, one CPU thread")
+    axes.set_ylabel(metric_label(figure["task"], figure["metrics"][0]))
     axes.margins(x=0.08, y=0.08)
     axes.xaxis.set_major_formatter(ScalarFormatter())
     axes.xaxis.set_minor_formatter(NullFormatter())
-    add_legend(figure, f"{points['processor'].iloc[0]}; numbers: layers; shaded: the Pareto front")
+    add_legend(drawing, f"{points['processor'].iloc[0]}; numbers: layers; shaded: the Pareto front")
     places = list(zip(points["milliseconds"], points["test"], strict=True))
     place_labels(axes, places, points["layer"].astype(str).tolist(), colours)
-    return figure
+    return drawing

@@ -1,13 +1,16 @@
 """Layer curves to look into with the mouse: one HTML page each, which needs no other file and no network."""
 
+from typing import Any
+
 import pandas as pd
 from bokeh.embed import components
 from bokeh.models import BasicTicker, ColumnDataSource, HoverTool, Legend, LegendItem, Span
 from bokeh.plotting import figure
 from bokeh.resources import Resources
 
+from tmft.figures.layer_curve import curve_points
 from tmft.figures.pages import page, sortable_table
-from tmft.figures.style import COLOURS
+from tmft.figures.style import BASELINES, COLOURS, metric_label
 
 MARKERS = ["circle", "square", "triangle", "diamond", "inverted_triangle", "plus", "x"]
 TOOLTIPS = [
@@ -32,7 +35,7 @@ COLUMNS = {
 
 
 def point_details(points: pd.DataFrame, runs: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """``points`` of ``plots.layer_curve_points`` with the single runs behind each.
+    """``points`` of ``tmft.figures.layer_curve`` with the single runs behind each.
 
     ``runs`` is a table of ``tmft.results.tables``. Adds as text the score with its spread ("42.13 ± 0.20"), by seed the
     values and best epochs ("0: 42.13, 1: collapsed"); the seconds of all seeds together; parameters in millions.
@@ -53,14 +56,19 @@ def point_details(points: pd.DataFrame, runs: pd.DataFrame, metric: str) -> pd.D
     return points.join(pd.DataFrame(details, index=points.index))
 
 
-def layer_curve_page(details: pd.DataFrame, single: pd.DataFrame, title: str, ylabel: str, baseline: str) -> str:
-    """The page: the drawing of ``plots.draw_layer_curve``, what is behind a point where the mouse is, and a table of
-    ``details`` that a click on a column's head sorts. A click on the legend hides a line; ``baseline`` says what the
-    dashed line is."""
-    script, drawing = components(_drawing(details, single, ylabel))
+def layer_curve_page(runs: pd.DataFrame, summary: pd.DataFrame, shown: dict[str, Any]) -> str:
+    """A page of the drawing of ``tmft.figures.layer_curve``, from its tables and parameters.
+
+    Pointing at a mean shows what is behind it; a click on a column's head sorts the table of details; one on the legend
+    hides a line.
+    """
+    metric = shown["metrics"][0]
+    points, single = curve_points(runs, summary, shown["lines"], metric)
+    details = point_details(points, runs, metric)
+    script, drawing = components(_drawing(details, single, metric_label(shown["task"], metric)))
     table = sortable_table(details[list(COLUMNS)].rename(columns=COLUMNS))
     library = Resources(mode="inline", components=["bokeh"]).render()
-    return page(title, f"{drawing}\n<p>{_note(baseline)}</p>\n{table}\n{script}", library)
+    return page(shown["title"], f"{drawing}\n<p>{_note(BASELINES.get(metric, ''))}</p>\n{table}\n{script}", library)
 
 
 def _drawing(details: pd.DataFrame, single: pd.DataFrame, ylabel: str) -> figure:

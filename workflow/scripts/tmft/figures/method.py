@@ -1,5 +1,8 @@
 """A drawing of truncated model fine-tuning (paper, Figure 1)."""
 
+from typing import Any
+
+import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -14,10 +17,16 @@ ENCODER, MEAN, CENTRE = 2.6, 1.8, 3.0  # widths of the boxes, from the outside t
 TOTAL = 14.0
 
 
-def draw_method(title: str) -> Figure:
+def points(files: Any, figure: dict[str, Any]) -> tuple[pd.DataFrame]:
+    """The parts of the encoder, from below, and whether they are kept; nothing is read from ``files``."""
+    parts = [(part, True) for part in KEPT] + [(part, False) for part in CUT]
+    return (pd.DataFrame(parts, columns=["part", "kept"]),)
+
+
+def draw(figure: dict[str, Any], points: pd.DataFrame) -> Figure:
     """Two sentences through one encoder, cut after layer l; mean over tokens; cosine against the gold score."""
-    figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
-    axes.set(xlim=(0, TOTAL), ylim=(0, 8.6), title=title)
+    drawing, axes = plt.subplots(figsize=(8, 5), layout="constrained")
+    axes.set(xlim=(0, TOTAL), ylim=(0, 8.6), title=figure["title"])
     axes.axis("off")
     level = 1 + (len(KEPT) - 1) * STEP
     cosine = TOTAL / 2 - CENTRE / 2
@@ -35,7 +44,7 @@ def draw_method(title: str) -> Figure:
     _arrow(axes, (TOTAL / 2, level), (TOTAL / 2, level - 2 * STEP + HEIGHT))
     axes.text(TOTAL / 2, level + 2.6 * STEP, "layers above $l$\nare never built", ha="center", va="center", color="0.4")
     axes.text(TOTAL / 2, 0.35, "one encoder, both sentences", ha="center", va="center", color="0.4")
-    return figure
+    return drawing
 
 
 def _draw_encoder(axes: Axes, x: float, sentence: str) -> None:

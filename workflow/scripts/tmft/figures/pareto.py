@@ -1,6 +1,7 @@
 """Score against size: which encoder is the best of its size, by family (paper, Figure 3)."""
 
 from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,9 @@ from matplotlib.text import Annotation
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 from matplotlib.transforms import Bbox
 
-from tmft.figures.style import add_legend, line_style, new_figure
+from tmft.figures.style import add_legend, line_style, metric_label, new_figure
 from tmft.results.layer_tables import layer_rows
+from tmft.results.tables import read_table
 
 # Where a label may stand, in points from its mark, the first that is free: beside it, above and below it, further away.
 OFFSETS = [
@@ -20,6 +22,11 @@ OFFSETS = [
     for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 ]
 ALIGNMENT = {-1: "right", 0: "center", 1: "left"}
+
+
+def points(files: Any, figure: dict[str, Any]) -> tuple[pd.DataFrame]:
+    """The points (``pareto_points``) from the table ``summary`` among ``files``."""
+    return (pareto_points(read_table(files.summary), figure["families"], figure["metrics"][0]),)
 
 
 def pareto_points(summary: pd.DataFrame, families: dict[str, dict[str, str]], metric: str) -> pd.DataFrame:
@@ -51,12 +58,12 @@ def on_front(points: pd.DataFrame, cost: str, score: str) -> list[bool]:
     ]
 
 
-def draw_pareto(points: pd.DataFrame, title: str, ylabel: str) -> Figure:
+def draw(figure: dict[str, Any], points: pd.DataFrame) -> Figure:
     """Test score against millions of parameters, on a log scale: a line a family, last layers hollow, the front shaded.
 
     A last layer more than 5 points below all best layers stands at the lower edge, its score in its label.
     """
-    figure, axes = new_figure()
+    drawing, axes = new_figure()
     floor = points.loc[points["row"] == "best", "mean"].min() - 5
     points = points.assign(millions=points["parameters"] / 1e6, height=points["mean"].clip(lower=floor))
     front = points[points["front"]].sort_values("millions")
@@ -67,11 +74,12 @@ def draw_pareto(points: pd.DataFrame, title: str, ylabel: str) -> Figure:
         best, last = (own[own["row"] == row].sort_values("millions") for row in ("best", "last"))
         axes.plot(best["millions"], best["mean"], label=family, **style)
         axes.plot(last["millions"], last["height"], **style | {"linestyle": "none", "markerfacecolor": "white"})
-    axes.set(title=title, xscale="log", xlabel="Parameters (millions)", ylabel=ylabel)
+    axes.set(title=figure["title"], xscale="log", xlabel="Parameters (millions)")
+    axes.set_ylabel(metric_label(figure["task"], figure["metrics"][0]))
     axes.margins(x=0.12)
     axes.xaxis.set_major_formatter(ScalarFormatter())
     axes.xaxis.set_minor_formatter(NullFormatter())
-    add_legend(figure, "layer best on validation; hollow: last layer; shaded: the Pareto front")
+    add_legend(drawing, "layer best on validation; hollow: last layer; shaded: the Pareto front")
     labels = [
         f"{point.label}, {'last' if point.row == 'last' else point.layer}"
         + (f": {point.mean:.1f}" if point.mean < floor else "")
@@ -79,7 +87,7 @@ def draw_pareto(points: pd.DataFrame, title: str, ylabel: str) -> Figure:
     ]
     colours = points["family"].map({family: line_style(place)["color"] for place, family in enumerate(families)})
     place_labels(axes, list(zip(points["millions"], points["height"], strict=True)), labels, list(colours))
-    return figure
+    return drawing
 
 
 def place_labels(

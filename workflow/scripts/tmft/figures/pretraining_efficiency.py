@@ -6,7 +6,21 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter
 
-from tmft.figures.style import add_legend, band_note, draw_line, new_panels
+from tmft.figures.style import add_legend, band_note, draw_line, metric_label, new_panels
+from tmft.results.tables import read_table
+from tmft.runtime.files import read_json
+
+
+def points(files: Any, figure: dict[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The points and the single runs (``efficiency_points``), from the tables and pre-trainings among ``files``."""
+    flops = {path.stem: flops_by_steps(read_json(path)) for path in files.pretraining}
+    encoders = [
+        {key: point[key] for key in ("line", "encoder", "steps")}
+        | {"flops": flops[point["pretraining"]][point["steps"]]}
+        for point in figure["points"]
+    ]
+    metrics = {task: own["metrics"][0] for task, own in figure["tasks"].items()}
+    return efficiency_points(read_table(files.runs), read_table(files.summary), encoders, metrics)
 
 
 def flops_by_steps(metrics: dict[str, Any]) -> dict[int, float]:
@@ -36,12 +50,13 @@ def efficiency_points(
     return points[columns], single[["task", "line", "flops", "seed", "value"]]
 
 
-def draw_efficiency(points: pd.DataFrame, single: pd.DataFrame, title: str, ylabels: dict[str, str]) -> Figure:
-    """Mean test score against the FLOPs of pre-training, on a log scale: a panel a task, a line a pre-training.
+def draw(figure: dict[str, Any], points: pd.DataFrame, single: pd.DataFrame) -> Figure:
+    """Mean test score against the FLOPs of pre-training, on a log scale: a panel per task, a line per pre-training.
 
-    Bands and dots are as in a layer curve; ``ylabels`` names the score of each task.
+    Bands and dots are as in a layer curve.
     """
-    figure, panels = new_panels(len(ylabels))
+    ylabels = {task: metric_label(own["task"], own["metrics"][0]) for task, own in figure["tasks"].items()}
+    drawing, panels = new_panels(len(ylabels))
     lines = list(dict.fromkeys(points["line"]))
     for axes, (task, ylabel) in zip(panels, ylabels.items(), strict=True):
         for place, line in enumerate(lines):
@@ -51,6 +66,6 @@ def draw_efficiency(points: pd.DataFrame, single: pd.DataFrame, title: str, ylab
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
         axes.xaxis.set_major_formatter(LogFormatterSciNotation(labelOnlyBase=False, minor_thresholds=(99, 99)))
         axes.xaxis.set_minor_formatter(NullFormatter())
-    figure.suptitle(title)
-    add_legend(figure, band_note(points))
-    return figure
+    drawing.suptitle(figure["title"])
+    add_legend(drawing, band_note(points))
+    return drawing

@@ -8,7 +8,6 @@ import seaborn as sns
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from tmft.experiment.metrics import METRIC_NAMES
 from tmft.runtime.files import atomic_file
@@ -19,45 +18,6 @@ MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 DASHES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))]
 BASELINES = {"f1": "all positive", "macro_f1": "always the most frequent class"}
 METADATA = {".pdf": {"CreationDate": None, "Producer": None, "Creator": None}, ".png": {"Software": None}}
-
-
-def layer_curve_points(
-    runs: pd.DataFrame, summary: pd.DataFrame, lines: list[dict[str, str]], metric: str = "spearman"
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The numbers a layer curve draws, times 100, from the tables of ``tmft.results.tables``.
-
-    ``lines`` names encoder, recipe and label of each line. Returns the points (line, encoder, recipe, layer,
-    parameters, baseline, mean, sd, n, collapsed) and the single runs (line, layer, seed, value).
-    """
-    labels = pd.DataFrame(lines).rename(columns={"label": "line"})
-
-    def select(table: pd.DataFrame) -> pd.DataFrame:
-        chosen = table[(table["split"] == "test") & (table["metric"] == metric)]
-        return labels.merge(chosen, on=["encoder", "recipe"], how="left")
-
-    points, single = select(summary), select(runs)
-    points[["baseline", "mean", "sd"]] *= 100
-    single["value"] *= 100
-    columns = ["line", "encoder", "recipe", "layer", "parameters", "baseline", "mean", "sd", "n", "collapsed"]
-    return points[columns], single[["line", "layer", "seed", "value"]]
-
-
-def draw_layer_curve(points: pd.DataFrame, single: pd.DataFrame, title: str, ylabel: str, baseline: str = "") -> Figure:
-    """Mean test score by layer, a line each, with a band of one standard deviation and the single runs as dots.
-
-    A layer where runs collapsed carries their number above its mean; a grey line, labelled ``baseline``, is
-    what a constant answer scores (paper, Figures 2 and 4 to 11).
-    """
-    figure, axes = new_figure()
-    for place, (line, own) in enumerate(points.groupby("line", sort=False)):
-        draw_line(axes, own, single[single["line"] == line], "layer", line, place)
-    for score in points["baseline"].dropna().unique():
-        axes.axhline(score, color="grey", linewidth=1, linestyle="--", zorder=0, label=baseline)
-    axes.set(title=title, xlabel="Layer", ylabel=ylabel)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    say_if_all_collapsed(axes, points)
-    add_legend(figure, band_note(points))
-    return figure
 
 
 def say_if_all_collapsed(axes: Axes, points: pd.DataFrame) -> None:
@@ -143,22 +103,3 @@ def save(figure: Figure, *paths: Path) -> None:
 def metric_label(task: str, metric: str) -> str:
     """The label of a score axis."""
     return f"{task} test {METRIC_NAMES[metric]} × 100"
-
-
-def cka_points(layers: dict[str, list[dict[str, Any]]]) -> pd.DataFrame:
-    """The numbers of a CKA curve from the layers of each comparison: line, layer, n, biased, unbiased, reason."""
-    return pd.DataFrame([{"line": line} | layer for line, compared in layers.items() for layer in compared])[
-        ["line", "layer", "n", "biased", "unbiased", "reason"]
-    ]
-
-
-def draw_cka_curve(points: pd.DataFrame, title: str) -> Figure:
-    """The biased CKA of two encoders by layer, a line each before and after fine-tuning (paper, Figures 12 to 14)."""
-    figure, axes = new_figure()
-    for place, (line, own) in enumerate(points.groupby("line", sort=False)):
-        axes.plot(own["layer"], own["biased"].astype(float), label=line, **line_style(place))
-    axes.set(title=title, xlabel="Layer", ylabel="CKA", ylim=(-0.05, 1.05))
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    sentences = " and ".join(str(n) for n in points["n"].unique())
-    add_legend(figure, f"linear CKA, biased estimator, {sentences} sentences")
-    return figure

@@ -10,6 +10,7 @@ from transformers import PreTrainedModel
 
 from tmft.encoders.fetching import load_tokenizer
 from tmft.encoders.truncation import TruncatedEncoder, read_config, usable_length
+from tmft.encoders.weights import save_encoder
 from tmft.pretraining import encoders, loop
 from tmft.pretraining.batches import Batch, Batches
 from tmft.pretraining.corpus import tokenise
@@ -58,7 +59,7 @@ def adapt(
         checkpoint=checkpoint,
         dropout=settings["dropout"] == "from_the_first_step",
     )
-    encoders.save(encoder, tokenizer, output, origin)
+    save_encoder(encoder, tokenizer, output, origin)
     new = [f"head.{name}" for name, _ in objective.head.named_parameters()]
     return metrics | {"newly_initialised": new, "masked_unit": "subword"}
 

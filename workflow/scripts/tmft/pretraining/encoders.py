@@ -1,17 +1,14 @@
-"""What both objectives need of an encoder: its sizes, its vectors at some positions, the folder it ends in."""
+"""What both objectives need of an encoder: its sizes, and its vectors at some positions."""
 
-from pathlib import Path
 from typing import Any
 
 import torch.nn.functional as F
 from torch import Tensor
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedModel
 
-from tmft.encoders.weights import save_model
 from tmft.pretraining.batches import Batch
 from tmft.pretraining.vocabulary import Vocabulary
 from tmft.runtime.errors import InputError
-from tmft.runtime.files import atomic_folder, files_sha256, write_json
 
 
 def architecture(settings: dict[str, Any], vocabulary: Vocabulary) -> dict[str, Any]:
@@ -47,12 +44,3 @@ def cross_entropy(logits: Tensor, batch: Batch) -> Tensor:
     """The mean over masked tokens of -log p(original), from ``logits`` (masked, vocabulary); 0 if none is masked."""
     originals = batch.ids.flatten().index_select(0, batch.masked)
     return F.cross_entropy(logits.float(), originals, reduction="sum") / max(1, len(originals))
-
-
-def save(encoder: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path, origin: dict[str, Any]) -> None:
-    """Write an encoder folder: configuration, weights without heads, tokenizer, and provenance.json with ``origin``."""
-    with atomic_folder(folder) as partial:
-        save_model(encoder, partial)
-        tokenizer.save_pretrained(partial)
-        provenance = {"source": origin, "commit": None, "sha256": files_sha256(partial.iterdir())}
-        write_json(partial / "provenance.json", provenance)

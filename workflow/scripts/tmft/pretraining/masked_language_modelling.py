@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM
 
+from tmft.encoders.weights import save_encoder
 from tmft.pretraining import encoders, flops, forward, loop
 from tmft.pretraining.batches import Batch, Batches
 from tmft.pretraining.corpus import tokenise
@@ -43,11 +44,11 @@ def pretrain(
     origin = {"pretraining": "masked_language_modelling", "seed": seed}
 
     def save(step: int) -> None:
-        encoders.save(model.bert, loaded, waiting(snapshot_folder(output, step)), origin | {"step": step})
+        save_encoder(model.bert, loaded, waiting(snapshot_folder(output, step)), origin | {"step": step})
 
     snapshots = Snapshots(settings["snapshots"], objective.flops, save)
     metrics = loop.train(objective, batches, settings, seed, device, snapshots=snapshots, checkpoint=checkpoint)
-    encoders.save(model.bert, loaded, output, origin)
+    save_encoder(model.bert, loaded, output, origin)
     return metrics | snapshots.metrics
 
 

@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import AutoTokenizer, ElectraConfig, ElectraForMaskedLM, ElectraForPreTraining
 
+from tmft.encoders.weights import save_encoder
 from tmft.pretraining import encoders, flops, forward, loop
 from tmft.pretraining.batches import Batch, Batches
 from tmft.pretraining.corpus import tokenise
@@ -61,12 +62,12 @@ def pretrain(
 
     def save(step: int) -> None:
         for encoder, folder in parts:
-            encoders.save(encoder, loaded, waiting(snapshot_folder(folder, step)), origin | {"step": step})
+            save_encoder(encoder, loaded, waiting(snapshot_folder(folder, step)), origin | {"step": step})
 
     snapshots = Snapshots(settings["snapshots"], pair.flops, save)
     metrics = loop.train(pair, batches, settings, seed, device, snapshots=snapshots, checkpoint=checkpoint)
     for encoder, folder in parts:
-        encoders.save(encoder, loaded, folder, origin)
+        save_encoder(encoder, loaded, folder, origin)
     return metrics | snapshots.metrics
 
 

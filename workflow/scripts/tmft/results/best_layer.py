@@ -1,11 +1,20 @@
-"""The best layer of an encoder without the whole sweep: a seed on a grid of layers, then between, then more seeds."""
+"""The best layer of an encoder without the whole sweep: one seed on a grid of layers, then between, then all seeds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    import pandas as pd
+import pandas as pd
+
+from tmft.results.layer_tables import best_layers, rank_layers
+from tmft.results.tables import summarise, tabulate_records
+from tmft.runtime.errors import InputError
+from tmft.runtime.files import read_json
+from tmft.training.records import read_all
+
+Record = dict[str, Any]
+Unit = tuple[int, int]  # a layer and a seed
 
 ROUNDS = ("grid", "between", "final")
 BUDGET = 0.34  # the largest share of the sweep's training tokens that a search may take
@@ -37,25 +46,66 @@ def plan(layers: int, seeds: int) -> Plan:
     return Plan(ends, min(1, layers - len(ends)), 1)
 
 
-def competitors(name: str, search: Plan, named: Sequence[int], seeds: Sequence[int]) -> tuple[list[int], list[int]]:
+class Search(NamedTuple):
+    """What a search found: a record per round, the results of all its runs, and how many runs the sweep has."""
+
+    rounds: list[Record]
+    results: list[Record]
+    sweep_runs: int
+
+
+def search(seeds: Sequence[int], metric: str, sweep: Collection[Unit], find: Callable[[int, int], Record]) -> Search:
+    """Search among the sweep's (layer, seed) units; ``find(layer, seed)`` gives the result of a run.
+
+    Each is asked for once. Raises InputError where all runs of a round collapsed.
+    """
+    own, rounds, named = plan(len({layer for layer, _ in sweep}), len(seeds)), [], []
+    results: dict[Unit, Record] = {}
+    for name in ROUNDS:
+        competing, drawn = competitors(name, own, named, seeds)
+        units = [(layer, seed) for layer in competing for seed in drawn]
+        results |= {unit: find(*unit) for unit in units if unit not in results}
+        rounds.append(round_record(name, own, [results[unit] for unit in units], metric))
+        named = rounds[-1]["named"]
+        if not named:
+            reasons = sorted({results[unit]["reason"] for unit in units})
+            raise InputError(f"every run of the search collapsed ({'; '.join(reasons)}); no layer is best")
+    return Search(rounds, list(results.values()), len(sweep))
+
+
+def round_record(name: str, own: Plan, records: Sequence[Record], metric: str) -> Record:
+    """What a round found: its seeds, validation scores by layer, best layer first, and the layers that it names.
+
+    Layers without a score are not listed.
+    """
+    summary = summarise(tabulate_records(records))
+    columns = ["layer", "mean", "sd", "n", "collapsed"]
+    scores = rank_layers(summary, metric)[columns].astype(object)
+    return {
+        "round": name,
+        "seeds": list(dict.fromkeys(record["run"]["seed"] for record in records)),
+        "scores": scores.where(scores.notna(), None).to_dict("records"),
+        "named": next_layers(name, own, summary, metric),
+    }
+
+
+def competitors(name: str, own: Plan, named: Sequence[int], seeds: Sequence[int]) -> tuple[list[int], list[int]]:
     """The layers and seeds whose runs a round compares; ``named`` are the layers that the round before named."""
     if name == "final":
         return list(named), list(seeds)
-    return [*search.grid, *named], list(seeds[:1])
+    return [*own.grid, *named], list(seeds[:1])
 
 
-def next_layers(name: str, search: Plan, summary: "pd.DataFrame", metric: str) -> list[int]:
+def next_layers(name: str, own: Plan, summary: pd.DataFrame, metric: str) -> list[int]:
     """The layers that a round names, by validation: those to run between the grid's, the finalists, or the best.
 
     ``summary`` is that of ``tmft.results.tables`` of its runs. Test scores play no part. A layer without score, as
     all its runs collapsed, is not named; in the grid it counts as the worst.
     """
-    from tmft.results.layer_tables import rank_layers
-
     ranked = rank_layers(summary, metric).set_index("layer")["mean_all"]
     if name == "grid" and len(ranked):
-        return layers_between(dict.fromkeys(search.grid, ranked.min()) | ranked.to_dict(), search.between)
-    return ranked.index.tolist()[: search.finalists if name == "between" else 1]
+        return layers_between(dict.fromkeys(own.grid, ranked.min()) | ranked.to_dict(), own.between)
+    return ranked.index.tolist()[: own.finalists if name == "between" else 1]
 
 
 def layers_between(scores: Mapping[int, float], count: int) -> list[int]:
@@ -70,6 +120,18 @@ def layers_between(scores: Mapping[int, float], count: int) -> list[int]:
             line = scores[below] + (scores[above] - scores[below]) * (layer - below) / (above - below)
             promises[layer] = max(scores[below], scores[above]), line
     return sorted(promises, key=promises.__getitem__, reverse=True)[:count]
+
+
+def proposals(frozen: Sequence[Path], similarities: Sequence[Path], metric: str) -> dict[str, int]:
+    """The layers that methods without training propose: the zero-shot curve, and CKA with another encoder."""
+    named = {}
+    if frozen:
+        summary = summarise(tabulate_records(read_all(frozen)))
+        named["zero-shot curve"] = int(best_layers(summary, metric)["layer"].iloc[0])
+    for path in similarities:
+        layers = read_json(path)["layers"]
+        named |= {"CKA, highest": closest_layer(layers), "CKA, before its largest fall": layer_before_fall(layers)}
+    return named
 
 
 def closest_layer(similarities: Sequence[dict[str, Any]]) -> int:

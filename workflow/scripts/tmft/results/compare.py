@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tmft.experiment.compared import Side
 from tmft.experiment.metrics import METRIC_NAMES
+from tmft.experiment.sides import Side
+from tmft.results import layer_tables
 from tmft.results.intervals import SCORES, bootstrap_scores, paired_difference, percentile_interval
-from tmft.results.records import predictions_file, read_records
+from tmft.results.layer_tables import layer_rows
+from tmft.results.tables import version_note
+from tmft.runtime.files import write_csv, write_text
+from tmft.training.records import predictions_file, read_records
 
 RESAMPLES, SEED = 2000, 0
 WORDS = {"first": "above", "second": "below", "neither": "neither shown"}
@@ -70,6 +74,27 @@ class Predictions:
         if self.metric == "f1":
             return (values >= record["metrics"]["test"]["threshold"]).to_numpy(dtype=float)
         return values.to_numpy()
+
+
+def compare_sides(results: Iterable[Path], labels: pd.Series, comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A row of COLUMNS per pair of layers of a comparison (``tmft.experiment.descriptions.comparison``)."""
+    predictions = Predictions(results, labels, comparison["metric"])
+    first, second = (Side(*side) for side in comparison["sides"])
+    pairs = ((first._replace(layer=one), second._replace(layer=other)) for one, other in comparison["layers"])
+    return [predictions.compare(*sides) for sides in pairs]
+
+
+def write_layer_table(
+    runs: pd.DataFrame, summary: pd.DataFrame, table: Mapping[str, Any], predictions: Predictions, output: Any
+) -> None:
+    """Write a table of chosen layers (``layer_rows``) and its comparisons to the files of a rule's ``output``."""
+    rows, note = layer_rows(summary, table), version_note(runs)
+    comparisons = table_comparisons(rows, table, predictions)
+    text = "\n".join([layer_tables.to_markdown(rows, table, note), *comparison_lines(comparisons, table)])
+    write_csv(output.csv, rows)
+    write_csv(output.comparisons, comparisons)
+    write_text(output.markdown, f"{text.rstrip()}\n")
+    write_text(output.latex, layer_tables.to_latex(rows, table, note))
 
 
 def ahead(difference: Mapping[str, Any]) -> str:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from tmft.results.records import read_records
 from tmft.runtime.files import read_json
+from tmft.training.records import read_records
 
 GROUP = ["task", "recipe", "encoder", "layer", "device"]
 SUMS = ["runs", "training_seconds", "evaluation_seconds", "training_tokens", "evaluated_tokens"]

@@ -1,16 +1,38 @@
-"""The sentence vectors of a split at each layer: of an untouched encoder, or of encoders fine-tuned at each layer."""
+"""The sentence vectors of a split at each layer: of a pre-trained encoder, or of encoders fine-tuned at each layer."""
 
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
-from tmft.datasets.tokens import Tokens
+from tmft.datasets.tokens import Tokens, read_tokens
 from tmft.encoders.packing import distinct, encode
 from tmft.encoders.truncation import TruncatedEncoder, read_config
+from tmft.results.cka import compare_layers
+from tmft.runtime.environment import environment
+from tmft.training.records import Provenance
 
 
-def untouched_vectors(
+def compare_states(
+    sides: Iterable[tuple[str, list[Path], Path]], precision: str, code: str, device: torch.device
+) -> dict[str, Any]:
+    """The CKA of two sides, layer by layer on their task's test sentences, with provenance and environment.
+
+    A side is a state (``pretrained`` or ``finetuned``), its encoder folders, and the file of its tokens.
+    """
+    layerwise = {"pretrained": pretrained_vectors, "finetuned": finetuned_vectors}
+    vectors, provenance = [], []
+    for state, folders, file in sides:
+        vectors.append(layerwise[state](folders, read_tokens(file), "test", precision, device))
+        origins = [Provenance.of(folder, file, {"precision": precision}, code) for folder in folders]
+        provenance += map(asdict, origins)
+    return {"layers": compare_layers(*vectors), "provenance": provenance, "environment": environment(device)}
+
+
+def pretrained_vectors(
     folders: list[Path], tokens: Tokens, split: str, precision: str, device: torch.device
 ) -> np.ndarray:
     """Vectors of the layers 0..L of the encoder in the one folder, float32 (layers, sentences, hidden).
@@ -25,7 +47,7 @@ def untouched_vectors(
 def finetuned_vectors(
     folders: list[Path], tokens: Tokens, split: str, precision: str, device: torch.device
 ) -> np.ndarray:
-    """Vectors as by untouched_vectors, those of layer i from the last layer of the encoder in the i-th folder."""
+    """Vectors as by pretrained_vectors, those of layer i from the last layer of the encoder in the i-th folder."""
     layers = []
     for layer, folder in enumerate(folders):
         encoder = TruncatedEncoder.load(folder, layer).to(device)

@@ -1,11 +1,58 @@
 """The reproduction report as Markdown."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from tmft.results.reproduction import VERDICTS
+from tmft.results.published import read_published
+from tmft.results.reproduction import VERDICTS, Ours, compare, compare_curves
+from tmft.results.scores import TIDY, Scores, tidy, tidy_similarities
+from tmft.results.tables import tabulate_records, version_note
+from tmft.runtime.files import read_json, write_csv, write_text
+from tmft.training.records import read_all
+
+
+def read_theirs(published: Sequence[Path], paper: dict[str, Any]) -> Scores:
+    """The authors' published runs; none where there are no files of them."""
+    return read_published(published, paper) if published else Scores(pd.DataFrame(columns=TIDY))
+
+
+def read_ours(
+    results: Sequence[Path],
+    similarities: Sequence[Path],
+    costs: Sequence[Path],
+    known: dict[str, Any],
+    compared: Sequence[tuple[str, str, str]],
+) -> tuple[Ours, str]:
+    """What was run here, and a note on its versions.
+
+    ``known`` is what of the experiment is comparable (``tmft.experiment.reproduced``); ``compared`` has encoder, task
+    and state of each file of ``similarities``.
+    """
+    runs = tabulate_records(read_all(results))
+    layers = [read_json(path)["layers"] for path in similarities]
+    cka = [(known["encoders"][key], *rest, own) for (key, *rest), own in zip(compared, layers, strict=True)]
+    scores = Scores(pd.concat([tidy(runs, known["encoders"], known["tasks"]), tidy_similarities(cka)]))
+    summed = pd.read_csv(costs[0]) if costs else None
+    return Ours(scores, known["foreign"], known["comparable"], summed), version_note(runs)
+
+
+def write_report(paper: dict[str, Any], ours: tuple[Ours, str] | None, theirs: Scores, output: Any) -> None:
+    """Write the report and its tables to a rule's ``output``; of the published runs alone where ``ours`` is None."""
+    if ours is None:
+        note = "*Ours* are the authors' own published runs; *means only* are their notebook's (docs/reproduction.md)."
+        found, scores = Ours(theirs, notebook=paper["notebook"]), Scores(pd.DataFrame(columns=TIDY))
+    else:
+        found, note = ours
+        scores = found.scores
+    entries, behind = compare(paper, found)
+    beside = compare_curves(scores, theirs)
+    for name, table in (("entries", entries), ("contrasts", behind), ("curves", beside)):
+        write_csv(output[name], table)
+    drawing = output.curves.with_suffix(".png").name
+    write_text(output.markdown, to_markdown(entries, behind, beside, drawing, note))
 
 
 def to_markdown(entries: pd.DataFrame, behind: pd.DataFrame, curves: pd.DataFrame, drawing: str, note: str = "") -> str:

@@ -1,197 +1,72 @@
-"""How far the experiment is, figure by figure, and what is left of it in hours (docs/costs.md)."""
+"""How far the experiment is, by figure and table: runs done, collapsed and left, and the hours that these take."""
 
-from collections import Counter
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from tmft.datasets.tokens import SIDES
-from tmft.experiment.work import Work
-from tmft.results.hours import EVALUATION, Load, Timing, estimate
-from tmft.results.records import read_records
-from tmft.runtime.files import read_json
-from tmft.runtime.pulse import files_under_way
+from tmft.runtime.errors import InputError
+from tmft.training.records import read_all
 
-LENGTH = 16.0  # tokens in a sentence of a task or corpus that is not tokenised yet
+COLUMNS = ["figure", "runs", "done", "collapsed", "left", "hours left"]
 
 
-@dataclass(frozen=True)
-class Found:
-    """What there is of a run: a result or not, by the present settings and code or not, and how long it took."""
+def status(shown: dict[str, list[str]]) -> pd.DataFrame:
+    """One row of COLUMNS per figure or table, and one of all together, where a shared run counts once.
 
-    there: bool = False
-    current: bool = False
-    collapsed: bool = False
-    timing: Timing | None = None
-    device: tuple[str, int] | None = None  # name and threads
-
-
-class Survey:
-    """What is there of each run, which runs are left, and how long they take."""
-
-    def __init__(self, works: list[Work], logs: Path, calibration: Path) -> None:
-        self.works = {work.file: work for work in works}
-        self._found = {work.file: _look_for(work) for work in works}
-        self._running = files_under_way(logs)
-        known = [(found.device, found.timing) for found in self._found.values() if found.timing]
-        self.runs_timed = len(known)
-        if calibration.exists():
-            content = read_json(calibration)
-            known += [(_device(content["environment"]), _calibrated(timing)) for timing in content["timings"]]
-        self.device = Counter(device for device, _ in known).most_common(1)[0][0] if known else None
-        self.timings = [timing for device, timing in known if device == self.device]
-
-    def row(self, figure: str, files: list[str]) -> dict[str, Any]:
-        """A figure's runs: all, done (those that collapsed too), running, collapsed, left, and the hours of these.
-
-        A result by other settings or code than the present ones counts as left (``outdated``). ``unknown`` runs are in
-        no hours; without any timing all that are left are unknown.
-        """
-        left = [file for file in files if self.is_left(file)]
-        seconds = [self.seconds(file) for file in left]
-        return {
-            "figure": figure,
-            "runs": len(files),
-            "done": len(files) - len(left),
-            "running": sum(file in self._running for file in left),
-            "collapsed": sum(self._found[file].collapsed for file in files if file not in left),
-            "left": len(left),
-            "hours_left": sum(one for one in seconds if one is not None) / 3600,
-            "unknown": seconds.count(None),
-            "outdated": sum(self._found[file].there and not self._found[file].current for file in left),
-        }
-
-    def is_left(self, file: str) -> bool:
-        """Whether a result is missing or outdated, or weights are that another run still needs."""
-        if not self._found[file].current:
-            return True
-        work = self.works[file]
-        gone = not all(Path(folder).exists() for folder in work.weights)
-        return gone and any(self._needed(follower) for follower in work.followers)
-
-    def seconds(self, file: str) -> float | None:
-        """How long a run will take; None where that cannot be said."""
-        work = self.works[file]
-        if work.sentences is None or None in work.widths or not self.timings:
-            return None
-        tokens = work.sentences * (self.length(work) or LENGTH)
-        loads = [Load(work.encoder, *size, tokens) for size in zip(work.widths, work.layers, strict=True)]
-        return sum(estimate(load, self.timings) for load in loads)
-
-    def length(self, work: Work) -> float | None:
-        """The mean number of tokens in a sentence, by this encoder's tokenizer or else another's; None without both."""
-        if work.tokens is None:
-            return None
-        own = Path(work.tokens)
-        files = [own] if own.exists() else sorted(own.parent.glob("*.parquet"))
-        return _mean_length(files[0]) if files else None
-
-    def _needed(self, follower: str) -> bool:
-        return self.is_left(follower) if follower in self.works else not Path(follower).exists()
+    ``shown`` has the result files that each needs. The hours are of one job at a time, from the mean of finished runs
+    of the same encoder at the same layer, or else at its other layers; runs of encoders without any are unknown.
+    """
+    files = list(dict.fromkeys(file for own in shown.values() for file in own))
+    found = {file: records for file in files if (records := _read(Path(file)))}
+    means = _mean_seconds([record for records in found.values() for record in records])
+    rows = [_row(name, own, found, means) for name, own in [*shown.items(), ("all", files)] if own]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def tabulate(survey: Survey, figures: dict[str, list[str]]) -> pd.DataFrame:
-    """A row a figure that needs runs, and one for all of them, where a run that several figures share counts once."""
-    rows = [survey.row(figure, files) for figure, files in figures.items() if files]
-    return pd.DataFrame([*rows, survey.row("all", list(survey.works))])
+def _read(file: Path) -> list[dict[str, Any]]:
+    try:
+        return read_all([file]) if file.exists() else []
+    except InputError:  # damaged, so that it is still to be computed
+        return []
 
 
-def to_text(table: pd.DataFrame) -> str:
-    """The table for a terminal."""
-    return _readable(table).to_string(index=False)
+def _mean_seconds(records: list[dict[str, Any]]) -> dict[tuple[str, int | None], float]:
+    """The mean seconds of trained runs by encoder and layer, and of all an encoder's runs with layer None."""
+    runs = [
+        (record["run"]["encoder"], record["run"]["layer"], record["cost"]["seconds"])
+        for record in records
+        if record["run"]["seed"] is not None
+    ]
+    table = pd.DataFrame(runs, columns=["encoder", "layer", "seconds"])
+    by_layer = table.groupby(["encoder", "layer"])["seconds"].mean().to_dict()
+    return by_layer | {(encoder, None): mean for encoder, mean in table.groupby("encoder")["seconds"].mean().items()}
 
 
-def to_markdown(table: pd.DataFrame, remarks: list[str]) -> str:
-    """The table and what has to be said of it as a document."""
-    readable = _readable(table)
-    lines = ["# What is left", "", _line(readable.columns), _line(["---", *["---:"] * (len(readable.columns) - 1)])]
-    lines += [_line(row) for row in readable.itertuples(index=False)]
-    return "\n".join([*lines, "", *(f"- {remark}" for remark in remarks)]) + "\n"
+def _row(
+    name: str, files: list[str], found: dict[str, list[dict[str, Any]]], means: dict[tuple[str, int | None], float]
+) -> list[Any]:
+    left = [file for file in files if file not in found]
+    collapsed = sum(record["status"] == "collapsed" for file in files for record in found.get(file, []))
+    seconds = [_estimate(Path(file), means) for file in left]
+    known = [one for one in seconds if one is not None]
+    hours = f"{sum(known) / 3600:.1f}" if known or not left else ""
+    unknown = f"{len(left) - len(known)} unknown" if len(known) < len(left) else ""
+    return [name, len(files), len(files) - len(left), collapsed, len(left), " + ".join(filter(None, [hours, unknown]))]
 
 
-def remarks(survey: Survey, table: pd.DataFrame) -> list[str]:
-    """What has to be said of the hours, and what is not known."""
-    total = table.iloc[-1]
-    found = []
-    if survey.timings:
-        name, threads = survey.device
-        source = f"{survey.runs_timed} runs that are done" if survey.runs_timed else "a calibration"
-        found.append(f"hours of one job at a time on {name}, {threads} CPU threads, going by {source}")
-    elif total["left"]:
-        found.append("nothing is known of this machine yet; `snakemake --cores 1 hours_left` times a few steps on it")
-    left = [survey.works[file] for file in survey.works if survey.is_left(file)]
-    if survey.timings and (unknown := sorted({work.encoder for work in left if survey.seconds(work.file) is None})):
-        found.append(
-            f"{total['unknown']} runs are in no hours ({', '.join(unknown)}): the encoder's width or the text is not "
-            "known; fetch them, or give the encoder's hidden_size in the configuration"
-        )
-    if survey.timings and any(survey.length(work) is None for work in left):
-        found.append(f"sentences that are not tokenised yet are taken to have {LENGTH:.0f} tokens")
-    if total["outdated"]:
-        found.append(
-            f"{total['outdated']} results are by other settings or code than the present ones and count as left"
-        )
-    return found
+def _estimate(file: Path, means: dict[tuple[str, int | None], float]) -> float | None:
+    """Seconds of the run with this result file: results/TASK/RECIPE/ENCODER/layerN/seedS.json or .../all-layers.json.
+
+    What trains nothing takes next to no time.
+    """
+    if file.name == "all-layers.json":
+        return 0.0
+    encoder, layer = file.parent.parent.name, int(file.parent.name.removeprefix("layer"))
+    return means.get((encoder, layer), means.get((encoder, None)))
 
 
-def _look_for(work: Work) -> Found:
-    """What there is of a run: its result, or one that waits beside its place for the others of its job."""
-    result = Path(work.file)
-    places = [path for path in (result, result.with_name(f"{result.name}.finished")) if path.exists()]
-    if not places:
-        return Found()
-    if work.code is None:
-        return Found(True, work.settings.items() <= read_json(places[0])["settings"].items())
-    records = read_records(places[0])
-    provenance, cost = records[-1]["provenance"], records[-1]["cost"]
-    same_code = provenance["code"] == work.code
-    return Found(
-        there=True,
-        current=same_code and provenance["settings"] == work.settings,
-        collapsed=any(record["status"] == "collapsed" for record in records),
-        timing=_timing(work, cost) if same_code else None,
-        device=_device(records[-1]["environment"]),
-    )
-
-
-def _timing(work: Work, cost: dict[str, float]) -> Timing | None:
-    """What a run says about the speed; nothing where it trained nothing."""
-    if None in work.widths or not cost["training_tokens"]:
-        return None
-    tokens = cost["training_tokens"] + EVALUATION * cost["evaluated_tokens"]
-    return Timing(Load(work.encoder, work.widths[0], work.layers[0], tokens), cost["seconds"])
-
-
-def _calibrated(timing: dict[str, Any]) -> Timing:
-    return Timing(Load(None, timing["width"], timing["layer"], timing["tokens"]), timing["seconds"])
-
-
-def _device(environment: dict[str, Any]) -> tuple[str, int]:
-    return environment["device_name"], environment["threads"]
-
-
-@cache
-def _mean_length(tokens: Path) -> float:
-    table = pq.read_table(tokens, columns=list(SIDES))
-    return sum(pc.mean(pc.list_value_length(table[side])).as_py() for side in SIDES) / len(SIDES)
-
-
-def _readable(table: pd.DataFrame) -> pd.DataFrame:
-    """The columns for people; hours with the number of runs that they leave out."""
-
-    def hours(row: pd.Series) -> str:
-        if row["unknown"] == row["left"] > 0:
-            return "unknown"
-        return f"{row['hours_left']:.1f}" + (f" + {row['unknown']} unknown" if row["unknown"] else "")
-
-    columns = ["figure", "runs", "done", "running", "collapsed", "left"]
-    return table[columns].assign(**{"hours left": table.apply(hours, axis=1)})
-
-
-def _line(cells: Any) -> str:
-    return "| " + " | ".join(map(str, cells)) + " |"
+def to_markdown(table: pd.DataFrame) -> str:
+    """The table as a document."""
+    lines = [COLUMNS, ["---", *["---:"] * (len(COLUMNS) - 1)], *table.itertuples(index=False)]
+    return "\n".join(["# What is left", "", *("| " + " | ".join(map(str, line)) + " |" for line in lines)]) + "\n"

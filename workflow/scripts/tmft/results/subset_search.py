@@ -12,6 +12,7 @@ from tmft.datasets.tokens import Tokens
 from tmft.encoders.subsets import predict_subsets
 from tmft.encoders.truncation import TruncatedEncoder, check_layer, count_parameters
 from tmft.experiment.layers import Layer, kept, written
+from tmft.experiment.metrics import METRIC_NAMES
 from tmft.runtime.errors import InputError
 from tmft.training.loop import make_objective, score
 
@@ -100,9 +101,9 @@ def best_of_each_size(
 def to_markdown(rows: list[dict[str, Any]], labels: dict[str, str]) -> str:
     """The table in Markdown; ``labels`` names encoder, task and metric."""
     lines = [
-        f"**{labels['encoder']} on {labels['task']}, zero-shot.** {labels['metric']} x 100 of subsets of its layers "
-        "without any training: the best of each size by validation score, and by agreement with the whole encoder's "
-        "similarities, which needs no labels.",
+        f"**{labels['encoder']} on {labels['task']}, zero-shot.** {METRIC_NAMES[labels['metric']]} x 100 of subsets of "
+        "its layers without any training: the best of each size by validation score, and by agreement with the whole "
+        "encoder's similarities, which needs no labels.",
         "",
         "| Layers kept | Chosen by | Parameters (M) | Validation | Test | Agreement |",
         "| --- | --- | ---: | ---: | ---: | ---: |",

@@ -1,6 +1,6 @@
 """Tidy tables of results: one row a run and metric, and their summary over seeds."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from tmft.experiment.metrics import METRICS
-from tmft.results.records import versions
 from tmft.runtime.errors import InputError
+from tmft.training.records import versions
 
 RUN = ["task", "recipe", "encoder", "layer", "seed"]
 OUTCOME = ["status", "reason", "best_epoch", "parameters", "seconds", "versions"]
@@ -55,6 +55,11 @@ def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> p
             rows.append(common | {"split": split, "metric": metric, "value": value, "baseline": baseline})
     table = pd.DataFrame(rows, columns=[*RUN, *OUTCOME, *MEASURE, "value", "baseline"])
     return table.astype({"seed": "Int64", "best_epoch": "Int64", "value": "float64", "baseline": "float64"})
+
+
+def tabulate_records(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """``tabulate_runs`` of all of these results."""
+    return tabulate_runs(records, [[record["run"][key] for key in RUN] for record in records])
 
 
 def version_note(runs: pd.DataFrame) -> str:

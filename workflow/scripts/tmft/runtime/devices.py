@@ -6,7 +6,13 @@ import torch
 
 from tmft.runtime.errors import InputError
 from tmft.runtime.gpu_slots import take_slot, visible_devices
+from tmft.runtime.job import Job
 from tmft.runtime.memory import keep_freed_memory
+
+
+def device_of(job: Job, precision: str = "float32") -> torch.device:
+    """The device that the configuration gives a rule's job (``choose_device``)."""
+    return choose_device(job.config["device"], job.threads, job.config["gpu_slots"], precision)
 
 
 def choose_device(configured: str, threads: int, gpu_slots: int = 1, precision: str = "float32") -> torch.device:

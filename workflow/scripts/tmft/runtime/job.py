@@ -1,27 +1,58 @@
-"""What surrounds the work of each rule's script: its log, its threads, its errors."""
+"""What surrounds the work of each rule's script: its files as paths, its log, its threads, its errors."""
 
 import gc
 import os
 import sys
-import threading
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from tmft.runtime.errors import InputError
 from tmft.runtime.progress import console
-from tmft.runtime.pulse import INTERVAL, running_file
+
+
+class Paths:
+    """The inputs or outputs of a rule, by name or place: a path each, or a list of paths."""
+
+    def __init__(self, files: Any) -> None:
+        self._files = files
+
+    def __getattr__(self, name: str) -> Any:
+        return _as_paths(getattr(self._files, name))
+
+    def __getitem__(self, place: int | str) -> Any:
+        return _as_paths(self._files[place])
+
+    def __iter__(self) -> Iterator[Path]:
+        return map(Path, self._files)
+
+    def get(self, name: str) -> Any:
+        """The files of this name; none where the rule has no such name."""
+        return _as_paths(self._files.get(name, []))
+
+
+def _as_paths(files: Any) -> Any:
+    return Path(files) if isinstance(files, str) else [Path(file) for file in files]
+
+
+class Job:
+    """A rule's job: the ``snakemake`` object of its script, with paths for files."""
+
+    def __init__(self, snakemake: Any) -> None:
+        self.input, self.output = Paths(snakemake.input), Paths(snakemake.output)
+        self.params, self.config, self.threads = snakemake.params, snakemake.config, snakemake.threads
+        self.wildcards = dict(snakemake.wildcards.items())
 
 
 @contextmanager
-def job(snakemake: Any, online: bool = False) -> Iterator[None]:
+def job(snakemake: Any, online: bool = False) -> Iterator[Job]:
     """Run the body of a rule's script: imports, work, writing of outputs.
 
     Standard output and error, of Python and of compiled libraries, go to the rule's log file. A failure leaves its
     traceback there, one line on the console that names the log, and exit status 1. Numeric libraries get the rule's
-    threads. Only an ``online`` job may ask the hub. While the job lives, a file beside its log says so.
+    threads. Only an ``online`` job may ask the hub.
     """
     gc.set_threshold(100_000, 20, 100)  # at the usual one, looking for garbage is a fifth of the time of the imports
     log = Path(snakemake.log[0])
@@ -35,8 +66,7 @@ def job(snakemake: Any, online: bool = False) -> Iterator[None]:
     if not online:
         os.environ.update(HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1")
     try:
-        with _pulse(log, snakemake.output):
-            yield
+        yield Job(snakemake)
     except InputError as error:
         _fail(snakemake.rule, log, str(error), str(error))
     except Exception as error:
@@ -45,26 +75,6 @@ def job(snakemake: Any, online: bool = False) -> Iterator[None]:
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
-
-
-@contextmanager
-def _pulse(log: Path, outputs: Iterable[str]) -> Iterator[None]:
-    """Keep a file of the job's outputs beside its log, touched now and then, until the job ends."""
-    file, ended = running_file(log), threading.Event()
-    file.write_text("\n".join(outputs))
-
-    def beat() -> None:
-        while not ended.wait(INTERVAL):
-            file.touch()
-
-    beating = threading.Thread(target=beat, daemon=True)
-    beating.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        beating.join()
-        file.unlink(missing_ok=True)
 
 
 def _fail(rule: str, log: Path, message: str, report: str) -> None:

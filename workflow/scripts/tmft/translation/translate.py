@@ -192,6 +192,13 @@ def estimate(tasks: dict[str, tuple[Direction, pd.DataFrame]], cache: Translatio
     }
 
 
+def to_text(report: dict[str, Any]) -> str:
+    """The characters of an estimate as a table for a terminal."""
+    characters = {task: own["characters"] for task, own in report["tasks"].items()} | {"total": report["total"]}
+    cap = report["cap"]
+    return f"{pd.DataFrame(characters).T.to_string(na_rep='')}\ncap {cap['characters']}, left {cap['left']}"
+
+
 def _counts(direction: Direction, sentences: Iterable[str], cache: TranslationCache) -> dict[str, int]:
     counts = {"distinct": characters(sentences), "cached": characters(cache.get(direction, sentences))}
     return counts | {"new": counts["distinct"] - counts["cached"]}

@@ -3,6 +3,8 @@
 from functools import cache
 from random import Random
 
+from tmft.datasets.scenes.pairs import corpus
+
 VOWELS, CONSONANTS = "aeiou", "bcdfghjklmnpqrstvwxyz"
 
 
@@ -12,6 +14,12 @@ def relexify(text: str, language: str) -> str:
     Different words stay different, grammar and spaces as they are; capitals become small letters.
     """
     return text.lower().translate(_letters(language))
+
+
+def corpus_in(language: str | None, sentences: int, seed: int, exclude: set[str]) -> list[str]:
+    """The sentences of ``tmft.datasets.scenes.pairs.corpus``, told in another language where one is given."""
+    drawn = corpus(sentences, seed, exclude)
+    return drawn if language is None else [relexify(sentence, language) for sentence in drawn]
 
 
 @cache
