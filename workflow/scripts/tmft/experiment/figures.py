@@ -130,6 +130,13 @@ KINDS = {
         "bands one sample standard deviation, dots single seeds. A run that collapsed (constant predictions, or a loss "
         "that is not finite) has no score; their number is written at their layer.",
     ),
+    "seed_spread": FigureKind(
+        _curve_runs,
+        _tables,
+        _curve_lines,
+        "{title}: how far seeds differ on the test split of {task}, by layer. Boxes reach from the lower to the upper "
+        "quartile, with the median; whiskers to the lowest and the highest seed. Collapsed runs have no score.",
+    ),
     "pareto": FigureKind(
         _pareto_runs,
         _tables,
