@@ -5,11 +5,12 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
+from looks import looks
 from PIL import Image
 
 from tmft.figures.interactive_curve import layer_curve_page, point_details
 from tmft.figures.layer_curve import curve_points
-from tmft.figures.style import COLOURS
+from tmft.figures.style import line_styles
 from tmft.results.tables import read_table, summarise
 from tmft.runtime.files import write_csv
 
@@ -18,6 +19,7 @@ LINES = [
     {"encoder": "electra", "recipe": "tmft", "label": "ELECTRA"},
     {"encoder": "bert", "recipe": "frozen", "label": "BERT, no training"},
 ]
+LOOKS = dict(zip([line["label"] for line in LINES], looks(a="bert", b="discriminator", c="bert").values(), strict=True))
 LARGEST_ADDRESS = 2 * 1024 * 1024  # bytes of an address that Chromium opens; the report gives pages as data: addresses
 
 
@@ -58,7 +60,7 @@ def runs(tmp_path) -> pd.DataFrame:
 
 
 def page_of(runs: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    figure = {"title": "A & B", "task": "STSB", "metrics": ["spearman"], "lines": LINES}
+    figure = {"title": "A & B", "task": "STSB", "metrics": ["spearman"], "lines": LINES, "looks": LOOKS}
     points, _ = curve_points(runs, summarise(runs), LINES, "spearman")
     return layer_curve_page(runs, summarise(runs), figure), point_details(points, runs, "spearman")
 
@@ -87,7 +89,8 @@ def test_the_page_shows_curves_and_runs_and_sorts(runs, browser_page, tmp_path):
     assert browser_page.title() == browser_page.locator("h1").inner_text() == "A & B"
 
     picture = np.array(Image.open(io.BytesIO(browser_page.screenshot())).convert("RGB"))
-    places = [np.argwhere((picture == rgb(colour)).all(axis=2)) for colour in COLOURS[:3]]
+    colours = [style["color"] for style in line_styles(LOOKS).values()]
+    places = [np.argwhere((picture == rgb(colour)).all(axis=2)) for colour in colours]
     assert all(len(place) > 300 for place in places)
 
     y, x = places[0][places[0][:, 1].argmax()]  # the right edge of the first line's last marker

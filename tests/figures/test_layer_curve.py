@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from looks import looks
 
 from tmft.figures import cka_curve, layer_curve, method
 from tmft.figures.cka_curve import cka_points
@@ -11,7 +12,12 @@ from tmft.figures.style import metric_label, save
 from tmft.results.tables import summarise, tabulate_runs
 
 LINES = [{"encoder": "b", "recipe": "tmft", "label": "BERT"}, {"encoder": "e", "recipe": "tmft", "label": "ELECTRA"}]
-FIGURE = {"title": "Title", "task": "STS", "metrics": ["spearman"]}
+FIGURE = {
+    "title": "Title",
+    "task": "STS",
+    "metrics": ["spearman"],
+    "looks": looks(BERT="bert", ELECTRA="discriminator"),
+}
 
 
 @pytest.fixture
@@ -117,8 +123,10 @@ def compared(values: list[float | None]) -> list[dict]:
 
 
 def test_cka_curves_have_the_published_axis_and_a_gap_where_there_is_no_value():
-    points = cka_points({"pre-trained": compared([1.0, 0.5, 0.2]), "after TMFT": compared([0.9, None, 0.4])})
-    axes = cka_curve.draw(FIGURE, points).axes[0]
+    points = cka_points({"pre trained": compared([1.0, 0.5, 0.2]), "after TMFT": compared([0.9, None, 0.4])})
+    curves = {"pretrained": "pre trained", "finetuned": "after TMFT"}
+    shown = {"title": "Title", "curves": curves, "looks": looks(pre_trained="generator", after_TMFT="generator")}
+    axes = cka_curve.draw(shown, points).axes[0]
     assert axes.get_ylim() == (-0.05, 1.05)
     np.testing.assert_array_equal([line.get_ydata() for line in axes.lines], [[1.0, 0.5, 0.2], [0.9, np.nan, 0.4]])
     assert "60 sentences" in axes.figure.legends[0].get_title().get_text()
@@ -147,8 +155,10 @@ def test_baseline_is_a_labelled_grey_line(tables):
 
 def test_a_layer_without_any_score_is_on_the_axis():
     points = pd.DataFrame({"line": "encoder", "layer": [0, 4, 6], "baseline": [20.0] * 3, "mean": [None, 50.0, 60.0]})
-    points = points.assign(sd=float("nan"), n=[0, 1, 1], collapsed=[1, 0, 0]).astype({"mean": float})
-    figure = layer_curve.draw(FIGURE, points, pd.DataFrame(columns=["line", "layer", "seed", "value"]))
+    points = points.assign(half_width=float("nan"), n=[0, 1, 1], collapsed=[1, 0, 0]).astype({"mean": float})
+    figure = layer_curve.draw(
+        FIGURE | {"looks": looks(encoder="other")}, points, pd.DataFrame(columns=["line", "layer", "seed", "value"])
+    )
     figure.draw_without_rendering()
     (axes,) = figure.axes
     (note,) = (text for text in axes.texts if text.get_text() == "1 collapsed")

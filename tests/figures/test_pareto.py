@@ -3,13 +3,17 @@
 import numpy as np
 import pandas as pd
 import pytest
+from looks import looks
 from matplotlib import pyplot as plt
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from tmft.figures.pareto import draw, pareto_points, place_labels
+from tmft.figures.labels import place_labels
+from tmft.figures.pareto import draw, pareto_points
 from tmft.figures.style import save
 
-FIGURE = {"title": "Title", "task": "STS", "metrics": ["spearman"]}
+LOOKS = looks(A="bert", B="discriminator")
+FIGURE = {"title": "Title", "task": "STS", "metrics": ["spearman"], "looks": LOOKS}
 FAMILIES = {"A": {"a1": "A small", "a2": "A large"}, "B": {"b1": "B small", "b2": "B large"}}
 # encoder: (parameters of a layer in millions, validation and test score by layer)
 SCORES = {
@@ -30,7 +34,9 @@ def points() -> pd.DataFrame:
     ]
     names = ["task", "recipe", "encoder", "layer", "parameters", "split", "metric", "mean", "sd", "n", "collapsed"]
     summary = pd.DataFrame(rows, columns=names)
-    return pareto_points(summary.assign(mean_all=summary["mean"], sd_all=summary["sd"]), FAMILIES, "spearman")
+    return pareto_points(
+        summary.assign(baseline=np.nan, mean_all=summary["mean"], sd_all=summary["sd"]), FAMILIES, "spearman"
+    )
 
 
 def test_points_are_the_layers_best_on_validation_and_other_last_ones(points):
@@ -77,7 +83,8 @@ def test_labels_keep_clear_of_each_other_points_lines_and_edges(seed):
     axes.set(xlim=(0, 10), ylim=(0, 10))
     axes.plot(*points[np.argsort(points[:, 0])][:3].T)
     placed = place_labels(axes, points.tolist(), [f"encoder {number}" for number in range(12)], ["black"] * 12)
-    boxes = [text.get_window_extent() for text in placed]
+    figure.draw_without_rendering()
+    boxes = [Text.get_window_extent(text) for text in placed]
     marks = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in axes.transData.transform(points)]
     line = axes.lines[0].get_path().interpolated(200).transformed(axes.transData)
     for place, box in enumerate(boxes):

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from looks import looks
 from test_pipeline import CONFIG, snakemake
 
 from tmft.figures.pretraining_efficiency import draw, efficiency_points, flops_by_steps
@@ -21,6 +22,7 @@ ENCODERS = [
 ]
 METRICS = {"entailment": "macro_f1", "paraphrase": "f1"}
 FIGURE = {
+    "looks": looks(MLM="bert", RTD="discriminator"),
     "title": "Title",
     "tasks": {task: {"task": task.title(), "metrics": [metric]} for task, metric in METRICS.items()},
 }

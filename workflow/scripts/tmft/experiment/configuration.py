@@ -10,6 +10,7 @@ import yaml
 
 from tmft.experiment import schema
 from tmft.experiment.languages import source_code, target_code
+from tmft.experiment.looks import LOOKS
 from tmft.experiment.metrics import METRICS
 from tmft.experiment.places import check_places
 from tmft.experiment.recipes import KINDS
@@ -215,6 +216,12 @@ def _check_references(experiment: Experiment) -> None:
         if "depth" not in encoder:
             raise InputError(f"config: key 'depth' (the number of layers) is missing at encoders.{key}")
         encoder.setdefault("label", key)
+        families = LOOKS | settings["looks"]
+        if encoder["drawn_as"] not in (None, *families):
+            raise InputError(
+                f"config: encoders.{key}.drawn_as: '{encoder['drawn_as']}' is no family; choose from "
+                f"{', '.join(families)}, or add it to looks"
+            )
     for key, task in settings["tasks"].items():
         _one_of(task, ["source", "csv", "scenes", "translation"], f"tasks.{key}")
         task.setdefault("label", key)

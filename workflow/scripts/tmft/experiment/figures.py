@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from tmft.experiment.configuration import Experiment, Run
 from tmft.experiment.descriptions import labels, task_label
+from tmft.experiment.looks import look_of
 
 Settings = dict[str, Any]
 
@@ -33,20 +34,27 @@ def _tables(experiment: Experiment, name: str) -> dict[str, Any]:
     return {table: f"results/tables/{name}_{table}.csv" for table in ("runs", "summary")}
 
 
+def _looks(experiment: Experiment, encoders: dict[str, str]) -> dict[str, Any]:
+    """The looks of lines by label, from the encoder that each line is of."""
+    own = experiment.settings["looks"]
+    return {"looks": {line: look_of(experiment.encoder(key), own) for line, key in encoders.items()}}
+
+
 def _curve_runs(experiment: Experiment, figure: Settings) -> Iterator[Run]:
     shown = {key: figure[key] for key in ("seeds", "layers")}
     return experiment.runs(figure["task"], figure["recipes"], figure["encoders"], **shown)
 
 
 def _curve_lines(experiment: Experiment, figure: Settings) -> dict[str, Any]:
-    """The task, and encoder, recipe and label of each line."""
+    """The task, and encoder, recipe, label and look of each line."""
     lines = []
     for encoder, recipe in product(figure["encoders"], figure["recipes"]):
         label = experiment.encoder(encoder)["label"]
         if len(figure["recipes"]) > 1:
             label += f", {experiment.recipe(recipe)['label']}"
         lines.append({"encoder": encoder, "recipe": recipe, "label": label})
-    return {"lines": lines} | task_label(experiment, figure["task"])
+    looks = _looks(experiment, {line["label"]: line["encoder"] for line in lines})
+    return {"lines": lines} | looks | task_label(experiment, figure["task"])
 
 
 def _pareto_runs(experiment: Experiment, figure: Settings) -> Iterator[Run]:
@@ -56,7 +64,8 @@ def _pareto_runs(experiment: Experiment, figure: Settings) -> Iterator[Run]:
 
 def _families(experiment: Experiment, figure: Settings) -> dict[str, Any]:
     families = {family: labels(experiment, "encoders", keys) for family, keys in figure["families"].items()}
-    return {"families": families} | task_label(experiment, figure["task"])
+    looks = _looks(experiment, {family: keys[0] for family, keys in figure["families"].items()})
+    return {"families": families} | looks | task_label(experiment, figure["task"])
 
 
 def _efficiency_runs(experiment: Experiment, figure: Settings) -> Iterator[Run]:
@@ -74,7 +83,8 @@ def _efficiency_points(experiment: Experiment, figure: Settings) -> dict[str, An
             own = experiment.encoder(key)
             steps = own["step"] or experiment.pretraining(own["pretraining"])["steps"]
             points.append({"line": line, "encoder": key, "pretraining": own["pretraining"], "steps": steps})
-    return {"tasks": {task: task_label(experiment, task) for task in figure["tasks"]}, "points": points}
+    looks = _looks(experiment, {line: keys[0] for line, keys in figure["lines"].items()})
+    return {"tasks": {task: task_label(experiment, task) for task in figure["tasks"]}, "points": points} | looks
 
 
 def _efficiency_files(experiment: Experiment, name: str) -> dict[str, Any]:
@@ -86,24 +96,27 @@ def _efficiency_files(experiment: Experiment, name: str) -> dict[str, Any]:
 def cka_files(experiment: Experiment, name: str) -> dict[str, str]:
     """The comparisons that a CKA curve is drawn from, by the state of the encoders: one with itself, or two."""
     figure = experiment.figure(name)
-    finetuned = f"results/cka/{figure['task']}/{figure['recipe']}/seed{figure['seed']}"
+    place, pair = f"results/cka/{figure['task']}", "-vs-".join(figure["encoders"])
+    finetuned = f"{place}/{figure['recipe']}/seed{figure['seed']}/{pair}.json"
+    return {state: f"{place}/{pair}.json" if state == "pretrained" else finetuned for state in _cka_states(figure)}
+
+
+def _cka_states(figure: Settings) -> list[str]:
     if len(figure["encoders"]) == 1:
-        return {"own": f"{finetuned}/{figure['encoders'][0]}.json"}
-    pair = "-vs-".join(figure["encoders"])
-    files = {"pretrained": f"results/cka/{figure['task']}/{pair}.json"}
-    return files | ({"finetuned": f"{finetuned}/{pair}.json"} if figure["recipe"] else {})
+        return ["own"]
+    return ["pretrained", "finetuned"] if figure["recipe"] else ["pretrained"]
 
 
 def _cka_curves(experiment: Experiment, figure: Settings) -> dict[str, Any]:
-    """The label of each curve by the state of its encoders."""
+    """The label and the look of each curve, its second encoder's, by the state of its encoders."""
     recipe = figure["recipe"] and f"{experiment.recipe(figure['recipe'])['label']}, seed {figure['seed']}"
-    return {
-        "curves": {
-            "own": f"before and after {recipe}",
-            "pretrained": "pre-trained, not fine-tuned",
-            "finetuned": f"after {recipe}",
-        }
+    curves = {
+        "own": f"before and after {recipe}",
+        "pretrained": "pre-trained, not fine-tuned",
+        "finetuned": f"after {recipe}",
     }
+    shown = {state: curves[state] for state in _cka_states(figure)}
+    return {"curves": shown} | _looks(experiment, dict.fromkeys(shown.values(), figure["encoders"][-1]))
 
 
 def _cost_runs(experiment: Experiment, figure: Settings) -> Iterator[Run]:
@@ -118,7 +131,8 @@ def _cost_files(experiment: Experiment, name: str) -> dict[str, Any]:
 
 def _cost_labels(experiment: Experiment, figure: Settings) -> dict[str, Any]:
     shown = labels(experiment, "encoders", figure["encoders"])
-    return {"encoders": shown} | task_label(experiment, figure["task"])
+    looks = _looks(experiment, {label: key for key, label in shown.items()})
+    return {"encoders": shown} | looks | task_label(experiment, figure["task"])
 
 
 KINDS = {
@@ -127,8 +141,8 @@ KINDS = {
         _tables,
         _curve_lines,
         "{title}: the score on the test split of {task} by layer, 0 being the embeddings. Points are means over seeds, "
-        "bands one sample standard deviation, dots single seeds. A run that collapsed (constant predictions, or a loss "
-        "that is not finite) has no score; their number is written at their layer.",
+        "bands 95 % t intervals of these means, dots single seeds. A run that collapsed (constant predictions, or a "
+        "loss that is not finite) has no score; their number is written at their layer.",
     ),
     "seed_spread": FigureKind(
         _curve_runs,
@@ -142,7 +156,9 @@ KINDS = {
         _tables,
         _families,
         "{title}: the score on the test split of {task} against the parameters of the truncated encoder, each encoder "
-        "at the layer that is best on validation. A line is a family.",
+        "at the layer that is best on validation, and hollow at its last. A line is a family, bars are 95 % t "
+        "intervals over seeds. A point is on the Pareto front where no other has at most its parameters and at least "
+        "its score.",
     ),
     "pretraining_efficiency": FigureKind(
         _efficiency_runs,
@@ -162,7 +178,8 @@ KINDS = {
         _cost_runs,
         _cost_files,
         _cost_labels,
-        "{title}: the score on the test split of {task} against the measured CPU time per sentence, by layer.",
+        "{title}: the score on the test split of {task} against the measured CPU time per sentence, by layer. A point "
+        "is on the Pareto front where no other has at most its time and at least its score.",
     ),
     "method": FigureKind(
         _no_runs,

@@ -4,16 +4,15 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
-from tmft.figures.style import add_legend, line_style, new_figure
+from tmft.figures.style import add_legend, add_titles, layer_axis, line_styles, new_figure
 from tmft.runtime.files import read_json
 
 
 def points(files: Any, figure: dict[str, Any]) -> tuple[pd.DataFrame]:
     """The points (``cka_points``) from the comparisons among ``files``, by the state of their encoders."""
-    compared = {figure["curves"][state]: files.get(state) for state in figure["curves"]}
-    return (cka_points({label: read_json(path)["layers"] for label, path in compared.items() if path}),)
+    layers = {label: read_json(getattr(files, state))["layers"] for state, label in figure["curves"].items()}
+    return (cka_points(layers),)
 
 
 def cka_points(layers: dict[str, list[dict[str, Any]]]) -> pd.DataFrame:
@@ -26,10 +25,12 @@ def cka_points(layers: dict[str, list[dict[str, Any]]]) -> pd.DataFrame:
 def draw(figure: dict[str, Any], points: pd.DataFrame) -> Figure:
     """The biased CKA of two encoders by layer, a line each before and after fine-tuning (paper, Figures 12 to 14)."""
     drawing, axes = new_figure()
-    for place, (line, own) in enumerate(points.groupby("line", sort=False)):
-        axes.plot(own["layer"], own["biased"].astype(float), label=line, **line_style(place))
-    axes.set(title=figure["title"], xlabel="Layer", ylabel="CKA", ylim=(-0.05, 1.05))
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    styles = line_styles(figure["looks"])
+    for line, own in points.groupby("line", sort=False):
+        axes.plot(own["layer"], own["biased"].astype(float), label=line, **styles[line])
+    axes.set(ylabel="CKA", ylim=(-0.05, 1.05))
+    layer_axis(axes.xaxis)
+    add_titles(drawing, figure["title"], set(figure["curves"]) != {"pretrained"})
     sentences = " and ".join(str(n) for n in points["n"].unique())
     add_legend(drawing, f"linear CKA, biased estimator, {sentences} sentences")
     return drawing

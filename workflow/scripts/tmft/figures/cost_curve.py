@@ -4,10 +4,24 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter, ScalarFormatter
 
-from tmft.figures.pareto import on_front, place_labels
-from tmft.figures.style import add_legend, line_style, metric_label, new_figure
+from tmft.figures.labels import place_labels
+from tmft.figures.pareto import on_front
+from tmft.figures.style import (
+    BARS,
+    FRONT,
+    add_legend,
+    add_titles,
+    draw_bars,
+    draw_front,
+    line_styles,
+    log_axis,
+    metric_label,
+    new_figure,
+    score_limits,
+    seeds_note,
+)
+from tmft.results.intervals import t_half_width
 from tmft.runtime.errors import InputError
 
 
@@ -19,7 +33,8 @@ def points(files: Any, figure: dict[str, Any]) -> tuple[pd.DataFrame]:
 def cost_points(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """The rows of several tables of `tmft.export.speed_tables`, by the label of their line, that have a test score.
 
-    ``line`` is put in front; ``front`` says whether no other point is as fast and scores as high.
+    ``line`` is put in front; ``half_width`` is that of the 95 % t interval of ``test``; ``front`` says whether a point
+    is on the Pareto front (``on_front``).
     Raises InputError where the costs were not measured on one and the same processor.
     """
     points = pd.concat([table.assign(line=line) for line, table in tables.items()], ignore_index=True)
@@ -29,6 +44,7 @@ def cost_points(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
         raise InputError(
             f"costs were measured on {' and on '.join(processors)}; measure all on one: add --forcerun measure_cost"
         )
+    points["half_width"] = t_half_width(points["test_sd"], points["n"])
     points["front"] = on_front(points, "milliseconds", "test")
     return points[["line", *points.columns.drop(["line"])]]
 
@@ -36,19 +52,18 @@ def cost_points(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
 def draw(figure: dict[str, Any], points: pd.DataFrame) -> Figure:
     """Test score against milliseconds per sentence (log scale): a line per encoder, layers as numbers, the front."""
     drawing, axes = new_figure()
-    front = points[points["front"]].sort_values("milliseconds")
-    axes.plot(front["milliseconds"], front["test"], color="0.85", linewidth=12, solid_capstyle="round", zorder=0)
-    colours = []
-    for place, (line, own) in enumerate(points.groupby("line", sort=False)):
-        style = line_style(place)
-        axes.plot(own["milliseconds"], own["test"], label=line, **style)
-        colours += [style["color"]] * len(own)
-    axes.set(title=figure["title"], xscale="log", xlabel="Milliseconds per sentence, one CPU thread")
+    styles = line_styles(figure["looks"])
+    draw_front(axes, points, "milliseconds", "test")
+    for line, own in points.groupby("line", sort=False):
+        axes.plot(own["milliseconds"], own["test"], label=line, **styles[line])
+        draw_bars(axes, own["milliseconds"], own["test"], own["half_width"], styles[line]["color"])
+    score_limits(axes, points["test"])
+    log_axis(axes)
+    axes.set_xlabel(f"Milliseconds per sentence, one thread of {points['processor'].iloc[0]}")
     axes.set_ylabel(metric_label(figure["task"], figure["metrics"][0]))
-    axes.margins(x=0.08, y=0.08)
-    axes.xaxis.set_major_formatter(ScalarFormatter())
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    add_legend(drawing, f"{points['processor'].iloc[0]}; numbers: layers; shaded: the Pareto front")
+    add_titles(drawing, figure["title"], points["n"].max() == 1)
+    add_legend(drawing, f"numbers: layers; {seeds_note(points['n'], BARS)}\n{FRONT}")
     places = list(zip(points["milliseconds"], points["test"], strict=True))
+    colours = [styles[line]["color"] for line in points["line"]]
     place_labels(axes, places, points["layer"].astype(str).tolist(), colours)
     return drawing

@@ -10,9 +10,12 @@ from bokeh.resources import Resources
 
 from tmft.figures.layer_curve import curve_points
 from tmft.figures.pages import page, sortable_table
-from tmft.figures.style import BASELINES, COLOURS, metric_label
+from tmft.figures.style import BASELINES, line_styles, metric_label
 
-MARKERS = ["circle", "square", "triangle", "diamond", "inverted_triangle", "plus", "x"]
+MARKERS = dict(
+    zip("os^DvPX", ["circle", "square", "triangle", "diamond", "inverted_triangle", "plus", "x"], strict=True)
+)
+DASHES = {"-": "solid", "--": "dashed", "-.": "dashdot", ":": "dotted"}
 TOOLTIPS = [
     ("line", "@line"),
     ("layer", "@layer"),
@@ -65,22 +68,26 @@ def layer_curve_page(runs: pd.DataFrame, summary: pd.DataFrame, shown: dict[str,
     metric = shown["metrics"][0]
     points, single = curve_points(runs, summary, shown["lines"], metric)
     details = point_details(points, runs, metric)
-    script, drawing = components(_drawing(details, single, metric_label(shown["task"], metric)))
+    script, drawing = components(_drawing(details, single, shown))
     table = sortable_table(details[list(COLUMNS)].rename(columns=COLUMNS))
     library = Resources(mode="inline", components=["bokeh"]).render()
     return page(shown["title"], f"{drawing}\n<p>{_note(BASELINES.get(metric, ''))}</p>\n{table}\n{script}", library)
 
 
-def _drawing(details: pd.DataFrame, single: pd.DataFrame, ylabel: str) -> figure:
+def _drawing(details: pd.DataFrame, single: pd.DataFrame, shown: dict[str, Any]) -> figure:
     plot = figure(height=460, sizing_mode="stretch_width", tools="pan,box_zoom,reset,save")
     items, hovered = [], []
-    for place, (line, own) in enumerate(details.groupby("line", sort=False)):
-        colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+    styles = line_styles(shown["looks"])
+    for line, own in details.groupby("line", sort=False):
+        style, low, high = styles[line], own["mean"] - own["half_width"], own["mean"] + own["half_width"]
+        colour, marker, dashes = style["color"], MARKERS[style["marker"]], DASHES[style["linestyle"]]
         source, seeds = ColumnDataSource(own.to_dict("list")), single[single["line"] == line]
-        means = plot.scatter("layer", "mean", source=source, marker=marker, size=9, color=colour)
+        means = plot.scatter(
+            "layer", "mean", source=source, marker=marker, size=9, color=colour, fill_color=style["markerfacecolor"]
+        )
         drawn = [
-            plot.varea(own["layer"], own["mean"] - own["sd"], own["mean"] + own["sd"], alpha=0.15, color=colour),
-            plot.line("layer", "mean", source=source, line_width=2, color=colour),
+            plot.varea(own["layer"], low, high, alpha=0.15, color=colour),
+            plot.line("layer", "mean", source=source, line_width=2, color=colour, line_dash=dashes),
             plot.scatter(seeds["layer"], seeds["value"], size=4, alpha=0.6, color=colour),
             means,
         ]
@@ -92,7 +99,7 @@ def _drawing(details: pd.DataFrame, single: pd.DataFrame, ylabel: str) -> figure
     legend = Legend(items=items, click_policy="hide", ncols=4, location="center", border_line_color=None, spacing=24)
     plot.add_layout(legend, "below")
     plot.xaxis.ticker = BasicTicker(min_interval=1, num_minor_ticks=0)
-    plot.xaxis.axis_label, plot.yaxis.axis_label = "Layer", ylabel
+    plot.xaxis.axis_label, plot.yaxis.axis_label = "Layer", metric_label(shown["task"], shown["metrics"][0])
     plot.yaxis.minor_tick_line_color = None
     plot.axis.axis_label_text_font_style = "normal"
     plot.toolbar.logo = None
@@ -102,7 +109,7 @@ def _drawing(details: pd.DataFrame, single: pd.DataFrame, ylabel: str) -> figure
 def _note(baseline: str) -> str:
     grey = f" Dashed: {baseline}." if baseline else ""
     return (
-        "Band: one standard deviation over seeds; small dots: single seeds."
+        "Band: 95 % t interval of the mean over seeds; small dots: single seeds."
         f"{grey} Point at a mean to see its runs, click a line in the legend to hide it, click a column to sort by it."
     )
 

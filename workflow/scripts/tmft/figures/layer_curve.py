@@ -4,18 +4,25 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from tmft.figures.style import (
-    BASELINES,
     add_legend,
-    band_note,
+    add_titles,
+    draw_baseline,
     draw_line,
+    layer_axis,
+    line_styles,
+    mark_collapsed,
     metric_label,
     new_figure,
-    say_if_all_collapsed,
+    score_limits,
+    seeds_note,
+    trained_n,
 )
+from tmft.results.intervals import t_half_width
 from tmft.results.tables import read_table
+
+SPREAD = "band: 95 % t interval of the mean; dots: single seeds"
 
 
 def points(files: Any, figure: dict[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -29,7 +36,8 @@ def curve_points(
     """The numbers a layer curve draws, times 100, from the tables of ``tmft.results.tables``.
 
     ``lines`` names encoder, recipe and label of each line. Returns the points (line, encoder, recipe, layer,
-    parameters, baseline, mean, sd, n, collapsed) and the single runs (line, layer, seed, value).
+    parameters, baseline, mean, sd, half_width, n, collapsed), ``half_width`` of the mean's 95 % t interval, and the
+    single runs (line, layer, seed, value).
     """
     labels = pd.DataFrame(lines).rename(columns={"label": "line"})
 
@@ -40,24 +48,27 @@ def curve_points(
     points, single = select(summary), select(runs)
     points[["baseline", "mean", "sd"]] *= 100
     single["value"] *= 100
-    columns = ["line", "encoder", "recipe", "layer", "parameters", "baseline", "mean", "sd", "n", "collapsed"]
-    return points[columns], single[["line", "layer", "seed", "value"]]
+    points["half_width"] = t_half_width(points["sd"], points["n"])
+    measured = ["parameters", "baseline", "mean", "sd", "half_width", "n", "collapsed"]
+    return points[["line", "encoder", "recipe", "layer", *measured]], single[["line", "layer", "seed", "value"]]
 
 
 def draw(figure: dict[str, Any], points: pd.DataFrame, single: pd.DataFrame) -> Figure:
-    """Mean test score by layer, a line each, with a band of one standard deviation and the single runs as dots.
+    """Mean test score by layer, a line each, with a band of its 95 % t interval and the single runs as dots.
 
-    A layer where runs collapsed carries their number above its mean; a grey line is what a constant answer scores
-    (paper, Figures 2 and 4 to 11).
+    A layer where runs collapsed carries their number; a grey line is what a constant answer scores (paper, Figures 2
+    and 4 to 11).
     """
-    metric = figure["metrics"][0]
+    metric, styles = figure["metrics"][0], line_styles(figure["looks"])
     drawing, axes = new_figure()
-    for place, (line, own) in enumerate(points.groupby("line", sort=False)):
-        draw_line(axes, own, single[single["line"] == line], "layer", line, place)
-    for score in points["baseline"].dropna().unique():
-        axes.axhline(score, color="grey", linewidth=1, linestyle="--", zorder=0, label=BASELINES.get(metric, ""))
-    axes.set(title=figure["title"], xlabel="Layer", ylabel=metric_label(figure["task"], metric))
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    say_if_all_collapsed(axes, points)
-    add_legend(drawing, band_note(points))
+    for line, own in points.groupby("line", sort=False):
+        draw_line(axes, own, single[single["line"] == line], "layer", line, styles[line])
+    draw_baseline(axes, points["baseline"], metric)
+    score_limits(axes, points["mean"], single["value"], points["baseline"])
+    layer_axis(axes.xaxis)
+    axes.set_ylabel(metric_label(figure["task"], metric))
+    seeds = trained_n(points, single, ["line"])
+    add_titles(drawing, figure["title"], seeds.max() == 1)
+    add_legend(drawing, seeds_note(seeds, SPREAD))
+    mark_collapsed(axes, points, "layer", styles)
     return drawing

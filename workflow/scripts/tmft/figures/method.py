@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from tmft.figures.style import COLOURS
+from tmft.experiment.looks import LOOKS
 
-BLUE, ORANGE, GREEN = COLOURS[:3]
+BLUE, ORANGE, GREEN = (LOOKS[family]["colour"] for family in ("bert", "discriminator", "generator"))
 KEPT, CUT = ["embeddings", "layer 1", "···", "layer $l$"], ["layer $l + 1$", "···", "layer $L$"]
 HEIGHT, STEP, GAP = 0.7, 1.0, 0.6  # of a box, from one box to the next, extra where the encoder is cut
 ENCODER, MEAN, CENTRE = 2.6, 1.8, 3.0  # widths of the boxes, from the outside to the middle

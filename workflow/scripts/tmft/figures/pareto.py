@@ -1,27 +1,31 @@
 """Score against size: which encoder is the best of its size, by family (paper, Figure 3)."""
 
-from itertools import pairwise, product
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.text import Annotation
-from matplotlib.ticker import NullFormatter, ScalarFormatter
-from matplotlib.transforms import Bbox
 
-from tmft.figures.style import add_legend, line_style, metric_label, new_figure
+from tmft.figures.labels import place_labels
+from tmft.figures.style import (
+    BARS,
+    FRONT,
+    add_legend,
+    add_titles,
+    draw_bars,
+    draw_baseline,
+    draw_front,
+    line_styles,
+    log_axis,
+    metric_label,
+    new_figure,
+    score_limits,
+    seeds_note,
+)
+from tmft.results.intervals import t_half_width
 from tmft.results.layer_tables import layer_rows
 from tmft.results.tables import read_table
 
-# Where a label may stand, in points from its mark, the first that is free: beside it, above and below it, further away.
-OFFSETS = [
-    (x * distance, y * distance)
-    for distance in (6, 12, 20, 30, 45)
-    for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
-]
-ALIGNMENT = {-1: "right", 0: "center", 1: "left"}
+BELOW = 5.0  # points below all best layers, from which on a last layer stands at the lower edge
 
 
 def points(files: Any, figure: dict[str, Any]) -> tuple[pd.DataFrame]:
@@ -33,8 +37,8 @@ def pareto_points(summary: pd.DataFrame, families: dict[str, dict[str, str]], me
     """The best layer on validation of each encoder, and its last layer where that is another.
 
     ``families`` holds the labels of encoders by key, by the name of their family. Columns: family, encoder, label, row
-    (best or last), layer, parameters, mean and sd (test, times 100), n, collapsed, front (whether no other best layer
-    has as few parameters and as high a score).
+    (best or last), layer, parameters, baseline, mean, sd and half_width of the 95 % t interval (test, times 100, over
+    all seeds), n, collapsed, front (``on_front``).
     """
     parts = []
     for family, encoders in families.items():
@@ -43,95 +47,55 @@ def pareto_points(summary: pd.DataFrame, families: dict[str, dict[str, str]], me
         rows = layer_rows(summary, table).assign(family=family)
         parts.append(rows.assign(label=[encoders[key] for key in rows["encoder"]]))
     points = pd.concat(parts, ignore_index=True).rename(columns={f"test_{metric}": "mean", f"test_{metric}_sd": "sd"})
-    best = points[(points["row"] == "best") & points["mean"].notna()]
-    points["front"] = points.index.isin(best.index[on_front(best, "parameters", "mean")])
-    columns = ["family", "encoder", "label", "row", "layer", "parameters", "mean", "sd", "n", "collapsed", "front"]
-    return points[columns]
+    points["half_width"] = t_half_width(points["sd"], points["n"] + points["collapsed"])
+    points["baseline"] = 100 * summary.loc[summary["metric"] == metric, "baseline"].max()
+    points["front"] = on_front(points, "parameters", "mean")
+    names = ["family", "encoder", "label", "row", "layer", "parameters", "baseline"]
+    return points[[*names, "mean", "sd", "half_width", "n", "collapsed", "front"]]
 
 
 def on_front(points: pd.DataFrame, cost: str, score: str) -> list[bool]:
-    """Whether no other point is at least as good in both columns, ``cost`` and ``score``, and better in one."""
+    """Whether no other point has at most its ``cost`` and at least its ``score``, and is better in one of them.
+
+    A point without a score is not on the front.
+    """
     values = list(zip(points[cost], points[score], strict=True))
     return [
-        not any(less <= own_cost and more >= own and (less, more) != (own_cost, own) for less, more in values)
+        pd.notna(own)
+        and not any(less <= own_cost and more >= own and (less, more) != (own_cost, own) for less, more in values)
         for own_cost, own in values
     ]
 
 
 def draw(figure: dict[str, Any], points: pd.DataFrame) -> Figure:
-    """Test score against millions of parameters, on a log scale: a line a family, last layers hollow, the front shaded.
+    """Test score against millions of parameters, on a log scale: a line per family, last layers hollow, the front grey.
 
-    A last layer more than 5 points below all best layers stands at the lower edge, its score in its label.
+    A last layer far BELOW all best layers stands at the lower edge, its score in its label.
     """
+    metric, styles = figure["metrics"][0], line_styles(figure["looks"])
     drawing, axes = new_figure()
-    floor = points.loc[points["row"] == "best", "mean"].min() - 5
+    floor = points.loc[points["row"] == "best", "mean"].min() - BELOW
     points = points.assign(millions=points["parameters"] / 1e6, height=points["mean"].clip(lower=floor))
-    front = points[points["front"]].sort_values("millions")
-    axes.plot(front["millions"], front["mean"], color="0.85", linewidth=12, solid_capstyle="round", zorder=0)
-    families = list(dict.fromkeys(points["family"]))
-    for place, family in enumerate(families):
-        own, style = points[points["family"] == family], line_style(place)
+    draw_front(axes, points, "millions", "mean")
+    for family, own in points.groupby("family", sort=False):
+        style = styles[family] | {"markerfacecolor": styles[family]["color"]}
         best, last = (own[own["row"] == row].sort_values("millions") for row in ("best", "last"))
         axes.plot(best["millions"], best["mean"], label=family, **style)
         axes.plot(last["millions"], last["height"], **style | {"linestyle": "none", "markerfacecolor": "white"})
-    axes.set(title=figure["title"], xscale="log", xlabel="Parameters (millions)")
-    axes.set_ylabel(metric_label(figure["task"], figure["metrics"][0]))
-    axes.margins(x=0.12)
-    axes.xaxis.set_major_formatter(ScalarFormatter())
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    add_legend(drawing, "layer best on validation; hollow: last layer; shaded: the Pareto front")
+        draw_bars(axes, best["millions"], best["mean"], best["half_width"], style["color"])
+    draw_baseline(axes, points["baseline"], metric)
+    score_limits(axes, points["height"], points["baseline"])
+    log_axis(axes, margin=0.12)
+    axes.set(xlabel="Parameters (millions)", ylabel=metric_label(figure["task"], metric))
+    seeds = points["n"] + points["collapsed"]
+    add_titles(drawing, figure["title"], seeds.max() == 1)
+    note = f"filled: layer best on validation; hollow: last layer; {seeds_note(seeds, BARS)}"
+    add_legend(drawing, f"{note}\n{FRONT}")
     labels = [
         f"{point.label}, {'last' if point.row == 'last' else point.layer}"
         + (f": {point.mean:.1f}" if point.mean < floor else "")
         for point in points.itertuples()
     ]
-    colours = points["family"].map({family: line_style(place)["color"] for place, family in enumerate(families)})
-    place_labels(axes, list(zip(points["millions"], points["height"], strict=True)), labels, list(colours))
+    colours = [styles[family]["color"] for family in points["family"]]
+    place_labels(axes, list(zip(points["millions"], points["height"], strict=True)), labels, colours)
     return drawing
-
-
-def place_labels(
-    axes: Axes, points: list[tuple[float, float]], labels: list[str], colours: list[str]
-) -> list[Annotation]:
-    """Label each point where the label covers neither a line, a point nor another label, nor leaves the axes.
-
-    The nearest free place wins, in a fixed order; a label without any free place gets the first.
-    """
-    axes.figure.draw_without_rendering()
-    axes.figure.set_layout_engine("none")
-    taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in axes.transData.transform(points)] + _line_boxes(axes)
-    placed = []
-    for point, label, colour in zip(points, labels, colours, strict=True):
-        candidates = [_label(axes, point, label, colour, offset) for offset in OFFSETS]
-        boxes = [candidate.get_window_extent() for candidate in candidates]
-        chosen = next((place for place, box in enumerate(boxes) if _is_free(box, taken, axes.bbox)), 0)
-        taken.append(boxes[chosen])
-        placed.append(candidates[chosen])
-        for candidate in [*candidates[:chosen], *candidates[chosen + 1 :]]:
-            candidate.remove()
-    return placed
-
-
-def _line_boxes(axes: Axes) -> list[Bbox]:
-    """Small boxes along each thin line of the axes."""
-    boxes = []
-    for line in axes.lines:
-        if line.get_linestyle() == "None" or line.get_linewidth() > 5:
-            continue
-        corners = axes.transData.transform(line.get_xydata())
-        for start, end in pairwise(corners):
-            steps = np.linspace(0, 1, 1 + int(np.hypot(*(end - start)) / 3))[:, None]
-            boxes += [Bbox.from_bounds(x - 1, y - 1, 2, 2) for x, y in start + steps * (end - start)]
-    return boxes
-
-
-def _label(axes: Axes, point: tuple[float, float], label: str, colour: str, offset: tuple[int, int]) -> Annotation:
-    x, y = ((value > 0) - (value < 0) for value in offset)
-    vertical = {-1: "top", 0: "center", 1: "bottom"}[y]
-    text = {"textcoords": "offset points", "ha": ALIGNMENT[x], "va": vertical, "fontsize": "xx-small", "color": colour}
-    return axes.annotate(label, point, xytext=offset, **text)
-
-
-def _is_free(box: Bbox, taken: list[Bbox], area: Bbox) -> bool:
-    inside = all(area.contains(x, y) for x, y in product(box.intervalx, box.intervaly))
-    return inside and not any(box.overlaps(other) for other in taken)

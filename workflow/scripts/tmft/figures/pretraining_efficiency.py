@@ -4,9 +4,23 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter
 
-from tmft.figures.style import add_legend, band_note, draw_line, metric_label, new_panels
+from tmft.figures.layer_curve import SPREAD
+from tmft.figures.style import (
+    add_legend,
+    add_titles,
+    draw_baseline,
+    draw_line,
+    line_styles,
+    log_axis,
+    mark_collapsed,
+    metric_label,
+    new_panels,
+    score_limits,
+    seeds_note,
+    trained_n,
+)
+from tmft.results.intervals import t_half_width
 from tmft.results.tables import read_table
 from tmft.runtime.files import read_json
 
@@ -34,8 +48,8 @@ def efficiency_points(
     """The numbers an efficiency plot draws, times 100, from the tables of ``tmft.results.tables``.
 
     ``encoders`` has line, encoder, steps and flops of each point, ``metrics`` the metric of each task. Returns the
-    points (task, line, encoder, steps, flops, mean, sd, n, collapsed) and the single runs (task, line, flops, seed,
-    value), both by task in the order of ``encoders``.
+    points (task, line, encoder, steps, flops, baseline, mean, sd, half_width, n, collapsed) and the single runs (task,
+    line, flops, seed, value), both by task in the order of ``encoders``; ``half_width`` is of the mean's 95 % interval.
     """
     places = pd.DataFrame([{"task": task} | encoder for task in metrics for encoder in encoders])
 
@@ -44,10 +58,13 @@ def efficiency_points(
         return places.merge(chosen, on=["task", "encoder"], how="left")
 
     points, single = select(summary), select(runs)
-    points[["mean", "sd"]] *= 100
+    points[["baseline", "mean", "sd"]] *= 100
     single["value"] *= 100
-    columns = ["task", "line", "encoder", "steps", "flops", "mean", "sd", "n", "collapsed"]
-    return points[columns], single[["task", "line", "flops", "seed", "value"]]
+    points["half_width"] = t_half_width(points["sd"], points["n"])
+    measured = ["baseline", "mean", "sd", "half_width", "n", "collapsed"]
+    return points[["task", "line", "encoder", "steps", "flops", *measured]], single[
+        ["task", "line", "flops", "seed", "value"]
+    ]
 
 
 def draw(figure: dict[str, Any], points: pd.DataFrame, single: pd.DataFrame) -> Figure:
@@ -55,17 +72,21 @@ def draw(figure: dict[str, Any], points: pd.DataFrame, single: pd.DataFrame) -> 
 
     Bands and dots are as in a layer curve.
     """
-    ylabels = {task: metric_label(own["task"], own["metrics"][0]) for task, own in figure["tasks"].items()}
-    drawing, panels = new_panels(len(ylabels))
-    lines = list(dict.fromkeys(points["line"]))
-    for axes, (task, ylabel) in zip(panels, ylabels.items(), strict=True):
-        for place, line in enumerate(lines):
-            own, dots = (table[(table["task"] == task) & (table["line"] == line)] for table in (points, single))
-            draw_line(axes, own.sort_values("flops"), dots, "flops", line, place)
-        axes.set(xscale="log", xlabel="FLOPs of pre-training", ylabel=ylabel)
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
-        axes.xaxis.set_major_formatter(LogFormatterSciNotation(labelOnlyBase=False, minor_thresholds=(99, 99)))
-        axes.xaxis.set_minor_formatter(NullFormatter())
-    drawing.suptitle(figure["title"])
-    add_legend(drawing, band_note(points))
+    drawing, panels = new_panels(len(figure["tasks"]))
+    styles = line_styles(figure["looks"])
+    for axes, (task, shown) in zip(panels, figure["tasks"].items(), strict=True):
+        metric = shown["metrics"][0]
+        own, runs = (table[table["task"] == task] for table in (points, single))
+        for line, style in styles.items():
+            of_line = own[own["line"] == line].sort_values("flops")
+            draw_line(axes, of_line, runs[runs["line"] == line], "flops", line, style)
+        draw_baseline(axes, own["baseline"], metric)
+        score_limits(axes, own["mean"], runs["value"], own["baseline"])
+        log_axis(axes)
+        axes.set(xlabel="FLOPs of pre-training", ylabel=metric_label(shown["task"], metric))
+    seeds = trained_n(points, single, ["task", "line"])
+    add_titles(drawing, figure["title"], seeds.max() == 1)
+    add_legend(drawing, seeds_note(seeds, SPREAD))
+    for axes, task in zip(panels, figure["tasks"], strict=True):
+        mark_collapsed(axes, points[points["task"] == task], "flops", styles)
     return drawing

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 COLUMNS = 6
 LEAST_SPAN = 20  # points, so that a flat curve looks flat
-SIDES = {"theirs": ("published", "0.4", "o"), "ours": ("ours", "#D55E00", "s")}
+SIDES = {"theirs": ("published", "0.4", "o"), "ours": ("ours", "black", "s")}
 
 
 def draw_reproduction(curves: pd.DataFrame) -> Figure:

@@ -1,63 +1,59 @@
-"""The drawings. Same numbers, same bytes."""
+"""What all drawings share: size, looks of lines, axes, notes, files. Same numbers, same bytes."""
 
+import math
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from tmft.experiment.metrics import METRIC_NAMES
+from tmft.figures.labels import place_labels
 from tmft.runtime.files import atomic_file
 
-# Okabe and Ito's colours without yellow; markers and dashes tell the lines apart without colour.
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"]
-MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
-DASHES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))]
 BASELINES = {"f1": "all positive", "macro_f1": "always the most frequent class"}
 METADATA = {".pdf": {"CreationDate": None, "Producer": None, "Creator": None}, ".png": {"Software": None}}
+LEAST_SPAN = 10.0  # points of a score axis, so that differences of a point look small
+LEAST_TICKS = 3
+LETTERS, HANDLE = 14, 10  # of a legend per inch, and what the handle of an entry takes of them
+LIGHTEST, DARKEST = 0.5, -0.45  # the shades of one family: parts of white, and of black
+ONE_SEED = "one seed: the spread over seeds is not known"
+BARS = "bars: 95 % t interval of the mean"
+FRONT = "grey: Pareto front (no other point has at most its cost and at least its score)"
 
 
-def say_if_all_collapsed(axes: Axes, points: pd.DataFrame) -> None:
-    """Say in the middle of the axes that there is nothing to draw, where that is so."""
-    if not points["n"].any():
-        axes.text(0.5, 0.5, "every run collapsed", transform=axes.transAxes, ha="center", va="center")
+def line_styles(looks: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Any]]:
+    """Colour, marker and dashes of each line, by label, from the looks of ``tmft.experiment.looks``.
+
+    Lines of one family are shades of its colour, from light to dark, with full and hollow markers in turn.
+    """
+    families = [look["family"] for look in looks.values()]
+    styles = {}
+    for place, (label, look) in enumerate(looks.items()):
+        own, before = families.count(look["family"]), families[:place].count(look["family"])
+        colour = _shade(look["colour"], np.linspace(LIGHTEST, DARKEST, own)[before] if own > 1 else 0.0)
+        styles[label] = {
+            "color": colour,
+            "marker": look["marker"],
+            "linestyle": look["dashes"],
+            "markersize": 5,
+            "markerfacecolor": "white" if before % 2 else colour,
+        }
+    return styles
 
 
-def draw_line(axes: Axes, points: pd.DataFrame, single: pd.DataFrame, x: str, label: str, place: int) -> None:
-    """Means of ``points`` against the column ``x``, with the band and the dots of draw_layer_curve."""
-    style = line_style(place)
-    colour = style["color"]
-    axes.plot(points[x], points["mean"], label=label, **style)
-    axes.fill_between(
-        points[x], points["mean"] - points["sd"], points["mean"] + points["sd"], color=colour, alpha=0.15, lw=0
-    )
-    if points["n"].max() > 1:
-        axes.scatter(single[x], single["value"], color=colour, s=16, alpha=0.6, linewidths=0, zorder=3)
-    collapsed = points[points["collapsed"] > 0]
-    for at, point in zip(collapsed[x], collapsed.itertuples(), strict=True):
-        anchor, offset = ((at, point.mean), 6) if point.n else ((at, 0), 2)
-        axes.annotate(
-            f"{point.collapsed} collapsed",
-            anchor,
-            xycoords="data" if point.n else axes.get_xaxis_transform(),  # at the foot where there is no mean
-            xytext=(0, offset),
-            textcoords="offset points",
-            ha="center",
-            fontsize="x-small",
-            color=colour,
-        )
-        axes.update_datalim([anchor], updatey=False)
-    if not collapsed["n"].all():
-        axes.margins(x=0.1)  # for the label at the foot of the first or last layer
-    axes.autoscale_view()
-
-
-def band_note(points: pd.DataFrame) -> str | None:
-    """What the band and the dots of draw_line are, where there are any."""
-    return "band: ± 1 standard deviation over seeds, dots: single seeds" if points["sd"].notna().any() else None
+def _shade(colour: str, tint: float) -> str:
+    """A colour with this part of white in it, or of black where ``tint`` is negative."""
+    target = 1.0 if tint > 0 else 0.0
+    return to_hex([(1 - abs(tint)) * part + abs(tint) * target for part in to_rgb(colour)])
 
 
 def new_figure() -> tuple[Figure, Axes]:
@@ -76,20 +72,129 @@ def new_panels(number: int) -> tuple[Figure, list[Axes]]:
     return figure, list(panels[0])
 
 
-def line_style(place: int) -> dict[str, Any]:
-    """Colour, marker and dashes of the line at this place of the legend."""
-    return {
-        "color": COLOURS[place % len(COLOURS)],
-        "marker": MARKERS[place % len(MARKERS)],
-        "linestyle": DASHES[place % len(DASHES)],
-        "markersize": 5,
-    }
+def draw_line(axes: Axes, points: pd.DataFrame, single: pd.DataFrame, x: str, label: str, style: dict) -> None:
+    """Means of ``points`` against the column ``x``, a band of ``half_width`` around them, and single runs as dots."""
+    mean, half_width = points["mean"], points["half_width"]
+    axes.plot(points[x], mean, label=label, **style)
+    axes.fill_between(points[x], mean - half_width, mean + half_width, color=style["color"], alpha=0.15, lw=0)
+    if points["n"].max() > 1:
+        axes.scatter(single[x], single["value"], color=style["color"], s=9, alpha=0.5, linewidths=0, zorder=1.5)
 
 
-def add_legend(figure: Figure, note: str | None) -> None:
-    """A legend of the first panel's lines below the figure, under a note on what is drawn."""
-    handles = figure.axes[0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside lower center", ncols=2, frameon=False, title=note, title_fontsize="x-small")
+def draw_bars(axes: Axes, x: pd.Series, mean: pd.Series, half_width: pd.Series, colour: str) -> None:
+    """Intervals of single points as thin bars."""
+    axes.vlines(x, mean - half_width, mean + half_width, color=colour, linewidth=1, alpha=0.6, zorder=1)
+
+
+def draw_front(axes: Axes, points: pd.DataFrame, cost: str, score: str) -> None:
+    """The Pareto front of the ``points`` on it: at each cost the best score that is to be had for at most that."""
+    front = points[points["front"]].sort_values(cost)
+    axes.plot(front[cost], front[score], color="0.85", linewidth=7, drawstyle="steps-post", zorder=0)
+
+
+def draw_baseline(axes: Axes, baselines: pd.Series, metric: str) -> None:
+    """What a constant answer scores, as a grey line, where that is something."""
+    for score in baselines.dropna().unique():
+        axes.axhline(score, color="grey", linewidth=1, linestyle=(0, (2, 2)), zorder=0, label=BASELINES.get(metric, ""))
+
+
+def score_limits(axes: Axes, *scores: Iterable[float]) -> None:
+    """Limits of a score axis around these values, at least LEAST_SPAN apart; bands may go beyond them."""
+    values = np.concatenate([np.asarray(part, dtype=float) for part in scores])
+    values = values[np.isfinite(values)]
+    if len(values):
+        middle = (values.min() + values.max()) / 2
+        half = max(values.max() - values.min(), LEAST_SPAN) * 1.1 / 2
+        axes.set_ylim(middle - half, middle + half)
+
+
+def log_axis(axes: Axes, margin: float = 0.08) -> None:
+    """Put the x axis of what is drawn on a log scale that has at least LEAST_TICKS labelled ticks."""
+    axes.set_xscale("log")
+    axes.margins(x=margin)
+    axes.autoscale_view(scaley=False)
+    low, high = axes.get_xlim()
+    axes.xaxis.set_major_locator(FixedLocator(log_ticks(low, high)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _number(value)))
+    axes.set_xlim(low, high)
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """At least LEAST_TICKS round numbers from ``low`` to ``high``, the fewer the rounder."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 7)):
+        ticks = [step * 10.0**decade for decade in decades for step in steps]
+        inside = [tick for tick in ticks if low <= tick <= high]
+        if len(inside) >= LEAST_TICKS:
+            return inside
+    ticks = MaxNLocator(5, min_n_ticks=LEAST_TICKS).tick_values(low, high)
+    return [tick for tick in ticks if low <= tick <= high]
+
+
+def _number(value: float) -> str:
+    if 1e-3 <= value < 1e5:
+        return f"{value:.12g}"
+    mantissa, exponent = f"{value:.12e}".split("e")
+    factor = "" if float(mantissa) == 1 else rf"{float(mantissa):g} \times "
+    return f"${factor}10^{{{int(exponent)}}}$"
+
+
+def layer_axis(axis: Axis) -> None:
+    """Whole numbers only."""
+    axis.set_major_locator(MaxNLocator(integer=True))
+    axis.set_label_text("Layer")
+
+
+def mark_collapsed(axes: Axes, points: pd.DataFrame, x: str, styles: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write the number of collapsed runs beside each mean, or at the foot of the axes where there is none.
+
+    ``points`` have line, the column ``x``, mean, n and collapsed. Where there is no score at all, say so.
+    """
+    if not points["n"].any():
+        axes.text(0.5, 0.5, "every run collapsed", transform=axes.transAxes, ha="center", va="center")
+    collapsed = points[points["collapsed"] > 0]
+    if len(collapsed):
+        axes.update_datalim([(at, axes.get_ylim()[0]) for at in collapsed[x]], updatey=False)
+        axes.autoscale_view(scaley=False)
+        places = list(zip(collapsed[x], collapsed["mean"].fillna(axes.get_ylim()[0]), strict=True))
+        texts = [f"{number} collapsed" for number in collapsed["collapsed"]]
+        place_labels(axes, places, texts, [styles[line]["color"] for line in collapsed["line"]])
+
+
+def add_titles(figure: Figure, title: str, one_seed: bool) -> None:
+    """The title, and below it that all that is drawn is of one seed, where that is so."""
+    figure.suptitle(title)
+    if one_seed:
+        figure.axes[0].set_title(ONE_SEED, fontsize="small", color="0.35", loc="left", style="italic")
+
+
+def trained_n(points: pd.DataFrame, single: pd.DataFrame, by: list[str]) -> pd.Series:
+    """How many seeds each mean is of, of the lines (columns ``by``) whose single runs have seeds."""
+    seeded = single.loc[single["seed"].notna(), by].drop_duplicates()
+    own = points.merge(seeded, on=by)
+    return own.loc[own["n"] > 0, "n"]
+
+
+def seeds_note(seeds: pd.Series, spread: str) -> str:
+    """How many seeds the means are of, and what shows their spread."""
+    if seeds.empty:
+        return "no training, so no seeds"
+    low, high = int(seeds.min()), int(seeds.max())
+    counted = f"n = {low}" if low == high else f"n = {low} to {high}"
+    return f"{counted} seed{'s' if high > 1 else ''}" + (f"; {spread}" if high > 1 else "")
+
+
+def add_legend(figure: Figure, note: str) -> None:
+    """A legend of all panels' lines below the figure, as wide as it is, under a note on what is drawn."""
+    entries = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    fitting = int(LETTERS * figure.get_figwidth() / (max(map(len, entries)) + HANDLE))
+    columns = min(max(1, fitting), 2 if len(entries) < 5 else 3)
+    options = {"ncols": columns, "frameon": False, "fontsize": "small", "title": note, "title_fontsize": "x-small"}
+    figure.legend(entries.values(), entries, loc="outside lower center", handlelength=3, **options)
 
 
 def save(figure: Figure, *paths: Path) -> None:
