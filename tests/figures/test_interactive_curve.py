@@ -8,8 +8,8 @@ import pytest
 from looks import looks
 from PIL import Image
 
+from tmft.figures.curves import curve_points
 from tmft.figures.interactive_curve import layer_curve_page, point_details
-from tmft.figures.layer_curve import curve_points
 from tmft.figures.style import line_styles
 from tmft.results.tables import read_table, summarise
 from tmft.runtime.files import write_csv

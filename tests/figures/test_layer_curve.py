@@ -7,7 +7,7 @@ from looks import looks
 
 from tmft.figures import cka_curve, layer_curve, method
 from tmft.figures.cka_curve import cka_points
-from tmft.figures.layer_curve import curve_points
+from tmft.figures.curves import curve_points
 from tmft.figures.style import metric_label, save
 from tmft.results.tables import summarise, tabulate_runs
 

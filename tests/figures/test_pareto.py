@@ -13,7 +13,7 @@ from tmft.figures.pareto import draw, pareto_points
 from tmft.figures.style import save
 
 LOOKS = looks(A="bert", B="discriminator")
-FIGURE = {"title": "Title", "task": "STS", "metrics": ["spearman"], "looks": LOOKS}
+FIGURE = {"title": "Title", "task": "STS", "metrics": ["spearman"], "looks": LOOKS, "seeded": True}
 FAMILIES = {"A": {"a1": "A small", "a2": "A large"}, "B": {"b1": "B small", "b2": "B large"}}
 # encoder: (parameters of a layer in millions, validation and test score by layer)
 SCORES = {

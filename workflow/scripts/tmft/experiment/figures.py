@@ -65,7 +65,8 @@ def _pareto_runs(experiment: Experiment, figure: Settings) -> Iterator[Run]:
 def _families(experiment: Experiment, figure: Settings) -> dict[str, Any]:
     families = {family: labels(experiment, "encoders", keys) for family, keys in figure["families"].items()}
     looks = _looks(experiment, {family: keys[0] for family, keys in figure["families"].items()})
-    return {"families": families} | looks | task_label(experiment, figure["task"])
+    seeded = {"seeded": experiment.trains(figure["recipe"])}
+    return {"families": families} | looks | seeded | task_label(experiment, figure["task"])
 
 
 def _efficiency_runs(experiment: Experiment, figure: Settings) -> Iterator[Run]:
@@ -132,7 +133,8 @@ def _cost_files(experiment: Experiment, name: str) -> dict[str, Any]:
 def _cost_labels(experiment: Experiment, figure: Settings) -> dict[str, Any]:
     shown = labels(experiment, "encoders", figure["encoders"])
     looks = _looks(experiment, {label: key for key, label in shown.items()})
-    return {"encoders": shown} | looks | task_label(experiment, figure["task"])
+    seeded = {"seeded": experiment.trains(figure["recipe"])}
+    return {"encoders": shown} | looks | seeded | task_label(experiment, figure["task"])
 
 
 KINDS = {

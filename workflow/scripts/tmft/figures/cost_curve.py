@@ -5,15 +5,13 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
+from tmft.figures.front import FRONT, draw_front, on_front
 from tmft.figures.labels import place_labels
-from tmft.figures.pareto import on_front
 from tmft.figures.style import (
     BARS,
-    FRONT,
     add_legend,
     add_titles,
     draw_bars,
-    draw_front,
     line_styles,
     log_axis,
     metric_label,
@@ -61,8 +59,9 @@ def draw(figure: dict[str, Any], points: pd.DataFrame) -> Figure:
     log_axis(axes)
     axes.set_xlabel(f"Milliseconds per sentence, one thread of {points['processor'].iloc[0]}")
     axes.set_ylabel(metric_label(figure["task"], figure["metrics"][0]))
-    add_titles(drawing, figure["title"], points["n"].max() == 1)
-    add_legend(drawing, f"numbers: layers; {seeds_note(points['n'], BARS)}\n{FRONT}")
+    seeds = points["n"] if figure["seeded"] else pd.Series()
+    add_titles(drawing, figure["title"], seeds.max() == 1)
+    add_legend(drawing, f"numbers: layers; {seeds_note(seeds, BARS)}\n{FRONT}")
     places = list(zip(points["milliseconds"], points["test"], strict=True))
     colours = [styles[line]["color"] for line in points["line"]]
     place_labels(axes, places, points["layer"].astype(str).tolist(), colours)

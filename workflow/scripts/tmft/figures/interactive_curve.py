@@ -8,7 +8,7 @@ from bokeh.models import BasicTicker, ColumnDataSource, HoverTool, Legend, Legen
 from bokeh.plotting import figure
 from bokeh.resources import Resources
 
-from tmft.figures.layer_curve import curve_points
+from tmft.figures.curves import curve_points
 from tmft.figures.pages import page, sortable_table
 from tmft.figures.style import BASELINES, line_styles, metric_label
 

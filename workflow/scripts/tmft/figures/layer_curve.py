@@ -5,11 +5,11 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
+from tmft.figures.curves import SPREAD, curve_points, draw_line, trained_n
 from tmft.figures.style import (
     add_legend,
     add_titles,
     draw_baseline,
-    draw_line,
     layer_axis,
     line_styles,
     mark_collapsed,
@@ -17,40 +17,13 @@ from tmft.figures.style import (
     new_figure,
     score_limits,
     seeds_note,
-    trained_n,
 )
-from tmft.results.intervals import t_half_width
 from tmft.results.tables import read_table
-
-SPREAD = "band: 95 % t interval of the mean; dots: single seeds"
 
 
 def points(files: Any, figure: dict[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The points and the single runs (``curve_points``) from the tables ``runs`` and ``summary`` among ``files``."""
     return curve_points(read_table(files.runs), read_table(files.summary), figure["lines"], figure["metrics"][0])
-
-
-def curve_points(
-    runs: pd.DataFrame, summary: pd.DataFrame, lines: list[dict[str, str]], metric: str = "spearman"
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The numbers a layer curve draws, times 100, from the tables of ``tmft.results.tables``.
-
-    ``lines`` names encoder, recipe and label of each line. Returns the points (line, encoder, recipe, layer,
-    parameters, baseline, mean, sd, half_width, n, collapsed), ``half_width`` of the mean's 95 % t interval, and the
-    single runs (line, layer, seed, value).
-    """
-    labels = pd.DataFrame(lines).rename(columns={"label": "line"})
-
-    def select(table: pd.DataFrame) -> pd.DataFrame:
-        chosen = table[(table["split"] == "test") & (table["metric"] == metric)]
-        return labels.merge(chosen, on=["encoder", "recipe"], how="left")
-
-    points, single = select(summary), select(runs)
-    points[["baseline", "mean", "sd"]] *= 100
-    single["value"] *= 100
-    points["half_width"] = t_half_width(points["sd"], points["n"])
-    measured = ["parameters", "baseline", "mean", "sd", "half_width", "n", "collapsed"]
-    return points[["line", "encoder", "recipe", "layer", *measured]], single[["line", "layer", "seed", "value"]]
 
 
 def draw(figure: dict[str, Any], points: pd.DataFrame, single: pd.DataFrame) -> Figure:

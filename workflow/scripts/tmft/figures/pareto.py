@@ -5,15 +5,14 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
+from tmft.figures.front import FRONT, draw_front, on_front
 from tmft.figures.labels import place_labels
 from tmft.figures.style import (
     BARS,
-    FRONT,
     add_legend,
     add_titles,
     draw_bars,
     draw_baseline,
-    draw_front,
     line_styles,
     log_axis,
     metric_label,
@@ -54,19 +53,6 @@ def pareto_points(summary: pd.DataFrame, families: dict[str, dict[str, str]], me
     return points[[*names, "mean", "sd", "half_width", "n", "collapsed", "front"]]
 
 
-def on_front(points: pd.DataFrame, cost: str, score: str) -> list[bool]:
-    """Whether no other point has at most its ``cost`` and at least its ``score``, and is better in one of them.
-
-    A point without a score is not on the front.
-    """
-    values = list(zip(points[cost], points[score], strict=True))
-    return [
-        pd.notna(own)
-        and not any(less <= own_cost and more >= own and (less, more) != (own_cost, own) for less, more in values)
-        for own_cost, own in values
-    ]
-
-
 def draw(figure: dict[str, Any], points: pd.DataFrame) -> Figure:
     """Test score against millions of parameters, on a log scale: a line per family, last layers hollow, the front grey.
 
@@ -87,7 +73,7 @@ def draw(figure: dict[str, Any], points: pd.DataFrame) -> Figure:
     score_limits(axes, points["height"], points["baseline"])
     log_axis(axes, margin=0.12)
     axes.set(xlabel="Parameters (millions)", ylabel=metric_label(figure["task"], metric))
-    seeds = points["n"] + points["collapsed"]
+    seeds = points["n"] + points["collapsed"] if figure["seeded"] else pd.Series()
     add_titles(drawing, figure["title"], seeds.max() == 1)
     note = f"filled: layer best on validation; hollow: last layer; {seeds_note(seeds, BARS)}"
     add_legend(drawing, f"{note}\n{FRONT}")

@@ -5,12 +5,11 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from tmft.figures.layer_curve import SPREAD
+from tmft.figures.curves import SPREAD, draw_line, trained_n
 from tmft.figures.style import (
     add_legend,
     add_titles,
     draw_baseline,
-    draw_line,
     line_styles,
     log_axis,
     mark_collapsed,
@@ -18,7 +17,6 @@ from tmft.figures.style import (
     new_panels,
     score_limits,
     seeds_note,
-    trained_n,
 )
 from tmft.results.intervals import t_half_width
 from tmft.results.tables import read_table

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from tmft.figures.layer_curve import curve_points
+from tmft.figures.curves import curve_points, trained_n
 from tmft.figures.style import (
     add_legend,
     add_titles,
@@ -17,7 +17,6 @@ from tmft.figures.style import (
     new_figure,
     score_limits,
     seeds_note,
-    trained_n,
 )
 from tmft.results.tables import read_table
 

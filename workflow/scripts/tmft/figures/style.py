@@ -27,7 +27,6 @@ LETTERS, HANDLE = 14, 10  # of a legend per inch, and what the handle of an entr
 LIGHTEST, DARKEST = 0.5, -0.45  # the shades of one family: parts of white, and of black
 ONE_SEED = "one seed: the spread over seeds is not known"
 BARS = "bars: 95 % t interval of the mean"
-FRONT = "grey: Pareto front (no other point has at most its cost and at least its score)"
 
 
 def line_styles(looks: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Any]]:
@@ -72,24 +71,9 @@ def new_panels(number: int) -> tuple[Figure, list[Axes]]:
     return figure, list(panels[0])
 
 
-def draw_line(axes: Axes, points: pd.DataFrame, single: pd.DataFrame, x: str, label: str, style: dict) -> None:
-    """Means of ``points`` against the column ``x``, a band of ``half_width`` around them, and single runs as dots."""
-    mean, half_width = points["mean"], points["half_width"]
-    axes.plot(points[x], mean, label=label, **style)
-    axes.fill_between(points[x], mean - half_width, mean + half_width, color=style["color"], alpha=0.15, lw=0)
-    if points["n"].max() > 1:
-        axes.scatter(single[x], single["value"], color=style["color"], s=9, alpha=0.5, linewidths=0, zorder=1.5)
-
-
 def draw_bars(axes: Axes, x: pd.Series, mean: pd.Series, half_width: pd.Series, colour: str) -> None:
     """Intervals of single points as thin bars."""
     axes.vlines(x, mean - half_width, mean + half_width, color=colour, linewidth=1, alpha=0.6, zorder=1)
-
-
-def draw_front(axes: Axes, points: pd.DataFrame, cost: str, score: str) -> None:
-    """The Pareto front of the ``points`` on it: at each cost the best score that is to be had for at most that."""
-    front = points[points["front"]].sort_values(cost)
-    axes.plot(front[cost], front[score], color="0.85", linewidth=7, drawstyle="steps-post", zorder=0)
 
 
 def draw_baseline(axes: Axes, baselines: pd.Series, metric: str) -> None:
@@ -167,13 +151,6 @@ def add_titles(figure: Figure, title: str, one_seed: bool) -> None:
     figure.suptitle(title)
     if one_seed:
         figure.axes[0].set_title(ONE_SEED, fontsize="small", color="0.35", loc="left", style="italic")
-
-
-def trained_n(points: pd.DataFrame, single: pd.DataFrame, by: list[str]) -> pd.Series:
-    """How many seeds each mean is of, of the lines (columns ``by``) whose single runs have seeds."""
-    seeded = single.loc[single["seed"].notna(), by].drop_duplicates()
-    own = points.merge(seeded, on=by)
-    return own.loc[own["n"] > 0, "n"]
 
 
 def seeds_note(seeds: pd.Series, spread: str) -> str:
