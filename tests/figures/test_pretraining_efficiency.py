@@ -121,7 +121,7 @@ def test_figure_asks_for_last_layers_of_snapshots(root, folder):
     counts = {key: int(count) for key, count in re.findall(r"^(\w+) +(\d+)$", run.stdout, re.MULTILINE)}
     batches = {key: count for key, count in counts.items() if key.startswith("finetune")}
     assert batches == {"finetune": 4, "finetune_depth2_batch1": 1, "finetune_depth2_batch3": 1}
-    assert counts["pretrain_mlm_bert"] == counts["pretrain_electra_electra"] == 1 and counts["tokenise"] == 3
+    assert counts["pretrain_bert"] == counts["pretrain_electra"] == 1 and counts["tokenise"] == 3
 
 
 def test_snapshots_become_the_figure(root, folder):
