@@ -11,8 +11,8 @@ import yaml
 from scipy import stats
 
 from tmft.experiment.compared import compared_layers, compared_runs
-from tmft.experiment.sides import SIDE, Side, parse_side
 from tmft.experiment.configuration import Experiment, load
+from tmft.experiment.sides import SIDE, Side, parse_side
 from tmft.results.compare import COLUMNS, Predictions, ahead, comparison_lines, table_comparisons, to_markdown
 from tmft.runtime.errors import InputError
 

@@ -1,7 +1,15 @@
-"""Scores of predictions."""
+"""Scores of predictions: each metric is a function of the name under which tmft.experiment.metrics declares it.
+
+A function takes n decisions, n labels, the number of classes and the n predictions that the decisions come from. Of a
+regression the decisions are the predictions themselves.
+"""
+
+from typing import Any
 
 import numpy as np
 from scipy import stats
+
+from tmft.experiment.metrics import METRICS
 
 # Cosines of a collapsed encoder differ by rounding only; their order means nothing.
 CONSTANT = 1e-5
@@ -12,33 +20,47 @@ def is_constant(predictions: np.ndarray) -> bool:
     return bool(np.ptp(predictions) < CONSTANT)
 
 
-def correlations(predictions: np.ndarray, labels: np.ndarray) -> dict[str, float]:
-    """Spearman and Pearson correlation of (n,) predictions with (n,) labels, from -1 to 1 (paper, section 3)."""
-    return {
-        "spearman": float(stats.spearmanr(predictions, labels).statistic),
-        "pearson": float(stats.pearsonr(predictions, labels).statistic),
-    }
+def measure(
+    objective: str, decisions: np.ndarray, labels: np.ndarray, classes: int, predictions: np.ndarray
+) -> dict[str, float]:
+    """All metrics of an objective by name."""
+    return {metric: globals()[metric](decisions, labels, classes, predictions) for metric in METRICS[objective]}
 
 
-def accuracy(predictions: np.ndarray, labels: np.ndarray) -> float:
-    """Share of the n predicted classes that are right."""
-    return float(np.mean(predictions == labels))
+def spearman(decisions: np.ndarray, labels: np.ndarray, *_: Any) -> float:
+    """Rank correlation with the labels, from -1 to 1 (paper, section 3)."""
+    return float(stats.spearmanr(decisions, labels).statistic)
 
 
-def f1(predictions: np.ndarray, labels: np.ndarray, positive: int = 1) -> float:
-    """Harmonic mean of precision and recall of one class, 2 TP / (2 TP + FP + FN); 0 where it does not occur."""
-    predicted, actual = predictions == positive, labels == positive
+def pearson(decisions: np.ndarray, labels: np.ndarray, *_: Any) -> float:
+    """Correlation with the labels, from -1 to 1."""
+    return float(stats.pearsonr(decisions, labels).statistic)
+
+
+def accuracy(decisions: np.ndarray, labels: np.ndarray, *_: Any) -> float:
+    """Share of the decisions that are right."""
+    return float(np.mean(decisions == labels))
+
+
+def f1(decisions: np.ndarray, labels: np.ndarray, *_: Any) -> float:
+    """F1 of class 1: the harmonic mean of precision and recall."""
+    return _class_f1(decisions, labels, 1)
+
+
+def macro_f1(decisions: np.ndarray, labels: np.ndarray, classes: int, *_: Any) -> float:
+    """Mean of the F1 of the classes 0 to ``classes`` - 1."""
+    return float(np.mean([_class_f1(decisions, labels, positive) for positive in range(classes)]))
+
+
+def _class_f1(decisions: np.ndarray, labels: np.ndarray, positive: int) -> float:
+    """2 TP / (2 TP + FP + FN); 0 where the class does not occur."""
+    predicted, actual = decisions == positive, labels == positive
     return float(2 * np.sum(predicted & actual) / max(1, np.sum(predicted) + np.sum(actual)))
 
 
-def macro_f1(predictions: np.ndarray, labels: np.ndarray, classes: int) -> float:
-    """Mean of the F1 of the classes 0 to ``classes`` - 1."""
-    return float(np.mean([f1(predictions, labels, positive) for positive in range(classes)]))
-
-
-def average_precision(scores: np.ndarray, labels: np.ndarray) -> float:
-    """Sum over the distinct scores, falling, of precision times the recall gained; ``labels`` are 1 or 0, (n,)."""
-    _, chosen, hits = _cuts(scores, labels)
+def average_precision(decisions: np.ndarray, labels: np.ndarray, classes: int, predictions: np.ndarray) -> float:
+    """Sum over the distinct predictions, falling, of precision times the recall gained; ``labels`` are 1 or 0."""
+    _, chosen, hits = _cuts(predictions, labels)
     return float(np.sum(np.diff(hits, prepend=0) * hits / chosen) / hits[-1])
 
 

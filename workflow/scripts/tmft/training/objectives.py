@@ -8,21 +8,28 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tmft.training.metrics import accuracy, average_precision, best_threshold, correlations, f1, macro_f1
+from tmft.experiment.metrics import CLASSIFICATION, LOGIT, METRICS, REGRESSION
+from tmft.training.metrics import best_threshold, f1, macro_f1, measure
 
 
 class Objective(nn.Module, ABC):
     """The part of a run that depends on the task; what weights it has are trained with the encoder's.
 
     ``u`` and ``v`` are the vectors (n, hidden) of both sides of n pairs, ``labels`` their n labels within
-    ``label_range``. ``selection`` names the metric that chooses the epoch and that figures show.
+    ``label_range``, ``classes`` how many classes these are. ``key`` is what the configuration calls the objective.
     """
 
-    selection: str
+    key: str
 
     def __init__(self, label_range: tuple[float, float], hidden_size: int) -> None:
         super().__init__()
         self.low, self.high = label_range
+        self.classes = int(self.high) + 1
+
+    @property
+    def selection(self) -> str:
+        """The metric that chooses the epoch and that figures show."""
+        return METRICS[self.key][0]
 
     @abstractmethod
     def targets(self, labels: np.ndarray) -> np.ndarray:
@@ -43,9 +50,9 @@ class Objective(nn.Module, ABC):
         """What the predictions come to, (n,); nothing can be said of a model that decides all pairs alike."""
         return predictions
 
-    @abstractmethod
     def metrics(self, predictions: np.ndarray, labels: np.ndarray) -> dict[str, float]:
         """Scores of predictions, each from -1 or 0 to 1."""
+        return measure(self.key, self.decide(predictions), labels, self.classes, predictions)
 
     def baseline(self, labels: np.ndarray) -> dict[str, float]:
         """What the best constant answer scores; empty where that is nothing."""
@@ -55,16 +62,13 @@ class Objective(nn.Module, ABC):
 class CosineRegression(Objective):
     """Cosine similarity as the prediction of a score mapped to 0..1; mean squared error (paper, section 3)."""
 
-    selection = "spearman"
+    key = REGRESSION
 
     def targets(self, labels: np.ndarray) -> np.ndarray:
         return ((labels - self.low) / (self.high - self.low)).astype(np.float32)
 
     def loss(self, u: Tensor, v: Tensor, targets: Tensor) -> Tensor:
         return F.mse_loss(self.predict(u, v), targets)
-
-    def metrics(self, predictions: np.ndarray, labels: np.ndarray) -> dict[str, float]:
-        return correlations(predictions, labels)
 
 
 class CosineLogit(Objective):
@@ -73,7 +77,7 @@ class CosineLogit(Objective):
     A pair is positive where its cosine reaches the threshold that gives the best F1 on validation.
     """
 
-    selection = "f1"
+    key = LOGIT
     threshold = math.nan
 
     def targets(self, labels: np.ndarray) -> np.ndarray:
@@ -89,13 +93,7 @@ class CosineLogit(Objective):
         return (predictions >= self.threshold).astype(np.int64)
 
     def metrics(self, predictions: np.ndarray, labels: np.ndarray) -> dict[str, float]:
-        decisions = self.decide(predictions)
-        return {
-            "f1": f1(decisions, labels),
-            "accuracy": accuracy(decisions, labels),
-            "average_precision": average_precision(predictions, labels),
-            "threshold": self.threshold,
-        }
+        return super().metrics(predictions, labels) | {"threshold": self.threshold}
 
     def baseline(self, labels: np.ndarray) -> dict[str, float]:
         """Calling every pair positive."""
@@ -108,11 +106,10 @@ class DifferenceClassification(Objective):
     The layer is drawn from torch's global random numbers.
     """
 
-    selection = "macro_f1"
+    key = CLASSIFICATION
 
     def __init__(self, label_range: tuple[float, float], hidden_size: int) -> None:
         super().__init__(label_range, hidden_size)
-        self.classes = int(self.high) + 1
         self.output = nn.Linear(3 * hidden_size, self.classes)
 
     def targets(self, labels: np.ndarray) -> np.ndarray:
@@ -125,9 +122,6 @@ class DifferenceClassification(Objective):
         """The most probable class."""
         return self._logits(u, v).argmax(1)
 
-    def metrics(self, predictions: np.ndarray, labels: np.ndarray) -> dict[str, float]:
-        return {"macro_f1": macro_f1(predictions, labels, self.classes), "accuracy": accuracy(predictions, labels)}
-
     def baseline(self, labels: np.ndarray) -> dict[str, float]:
         """Calling every pair what most pairs are."""
         most = np.bincount(labels.astype(np.int64)).argmax()
@@ -138,7 +132,5 @@ class DifferenceClassification(Objective):
 
 
 OBJECTIVES: dict[str, type[Objective]] = {
-    "cosine_regression": CosineRegression,
-    "cosine_logit": CosineLogit,
-    "difference_classification": DifferenceClassification,
+    objective.key: objective for objective in (CosineRegression, CosineLogit, DifferenceClassification)
 }
