@@ -23,6 +23,17 @@ def test_correlations_follow_their_formulas(pairs):
     assert {type(score) for score in scores.values()} == {float}
 
 
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9)), min_size=4, max_size=20))
+def test_kendalls_tau_counts_pairs_in_order(pairs):
+    labels, predictions = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
+    if np.ptp(labels) == 0 or np.ptp(predictions) == 0:
+        return
+    signs = [np.sign(side[:, None] - side) for side in (labels, predictions)]
+    expected = np.sum(signs[0] * signs[1]) / np.sqrt(np.sum(signs[0] ** 2) * np.sum(signs[1] ** 2))
+    found = measure("cosine_regression", predictions, labels, 2, predictions)["kendall"]
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
 def test_rounding_noise_is_constant_and_a_small_spread_is_not():
     noise = np.random.default_rng(0).standard_normal(100)
     assert is_constant(0.98 + 1e-7 * noise)

@@ -14,6 +14,7 @@ REGRESSION, LOGIT, CLASSIFICATION = "cosine_regression", "cosine_logit", "differ
 DECLARED = {
     "spearman": Metric("Spearman", (REGRESSION,)),
     "pearson": Metric("Pearson", (REGRESSION,)),
+    "kendall": Metric("Kendall's tau", (REGRESSION,)),
     "f1": Metric("F1", (LOGIT,)),
     "macro_f1": Metric("macro F1", (CLASSIFICATION,)),
     "accuracy": Metric("accuracy", (LOGIT, CLASSIFICATION)),

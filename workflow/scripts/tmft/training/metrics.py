@@ -37,6 +37,11 @@ def pearson(decisions: np.ndarray, labels: np.ndarray, *_: Any) -> float:
     return float(stats.pearsonr(decisions, labels).statistic)
 
 
+def kendall(decisions: np.ndarray, labels: np.ndarray, *_: Any) -> float:
+    """Kendall's tau-b: of pairs of items, the share in the order of the labels less that in the other, ties apart."""
+    return float(stats.kendalltau(decisions, labels).statistic)
+
+
 def accuracy(decisions: np.ndarray, labels: np.ndarray, *_: Any) -> float:
     """Share of the decisions that are right."""
     return float(np.mean(decisions == labels))
