@@ -126,7 +126,7 @@ def test_the_search_is_exhaustive_and_says_what_each_subset_scores(searched):
         own = {len(row["layers"]): row for row in rows if row["chosen_by"] == chosen_by}
         others = {len(row["layers"]): row for row in rows if row["chosen_by"] != chosen_by}
         assert all(own[size][key] >= others[size][key] for size in own)
-    text = to_markdown(rows, {"encoder": "Tiny", "task": "STS", "metric": "Spearman"})
+    text = to_markdown(rows, {"encoder": "Tiny", "task": "STS", "metric": "spearman"})
     assert text.count("\n| 1, 2, 3, 4 |") == 2
 
 

@@ -57,7 +57,7 @@ def test_comparison_has_a_value_a_layer_before_and_after_fine_tuning(analysis):
         assert all(0 < layer["biased"] <= 1 and layer["unbiased"] <= 1 for layer in comparison["layers"])
         assert len(comparison["provenance"]) == (2 if name.endswith("scenes") else 4)
     points = pd.read_csv(analysis / "figures/alike.csv")
-    assert points["line"].unique().tolist() == ["pre-trained", "after tmft, seed 1"]
+    assert points["line"].unique().tolist() == ["pre-trained, not fine-tuned", "after tmft, seed 1"]
     before, after = (group["biased"].to_numpy() for _, group in points.groupby("line", sort=False))
     assert (np.abs(before - after) > 1e-6).all()
 
@@ -113,7 +113,7 @@ def test_report_says_that_this_is_another_experiment(analysis):
 
 def test_report_of_the_published_experiment_needs_nothing_that_is_not_there(root, tmp_path):
     (tmp_path / "config.yaml").write_text((root / "config.yaml").read_text())
-    run = snakemake(tmp_path, "results/reproduction.md", "--cores", "1", root=root)
+    run = snakemake(tmp_path, "results/so_far/reproduction.md", "--cores", "1", root=root)
     assert run.returncode == 0, run.stdout
-    verdicts = pd.read_csv(tmp_path / "results/reproduction.csv")["verdict"]
+    verdicts = pd.read_csv(tmp_path / "results/so_far/reproduction.csv")["verdict"]
     assert len(verdicts) > 100 and set(verdicts) == {"not run"}

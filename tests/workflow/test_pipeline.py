@@ -315,7 +315,7 @@ def test_what_a_target_needs_does_not_depend_on_what_else_is_asked_for(root, tmp
         snakemake(tmp_path, "-n", "--cores", "1", "--", *targets, root=root).stdout
         for targets in ([target], ["all", target])
     )
-    block = r"    input: (.*)\n(?=    output: results/(?:costs|reproduction)\.csv)"
+    block = rf"    input: (.*)\n(?=    output: {target.partition('.')[0]}\.csv)"
     asked = [match and match[1].split(", ") for match in (re.search(block, text) for text in (alone, among_all))]
     assert asked[0] == asked[1]
 
@@ -381,7 +381,7 @@ def test_a_cost_curve_needs_the_runs_of_all_layers_and_a_measurement(experiment,
     (copied / "config.yaml").write_text(CONFIG + cost)
     run = snakemake(copied, "-n", "--cores", "2", "figures/cost.pdf", root=root)
     counts = dict(re.findall(r"^(\w+) +(\d+)$", run.stdout, re.MULTILINE))
-    jobs = {"finetune": "2", "measure_cost": "1", "write_cost_table": "1", "draw_cost_curve": "1", "total": "5"}
+    jobs = {"finetune": "2", "measure_cost": "1", "write_cost_table": "1", "draw_figure": "1", "total": "5"}
     assert counts == jobs, run.stdout
 
 

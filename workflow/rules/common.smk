@@ -1,5 +1,4 @@
 # What the rules share: the experiment, the form of the wildcards, and how the library is asked.
-import re
 import sys
 from functools import cache, wraps
 from pathlib import Path
@@ -13,6 +12,7 @@ sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 from tmft.experiment import compared, descriptions, figures, jobs, paths, reproduced, resources, sides
 from tmft.experiment.code_hash import code_hash
 from tmft.experiment.configuration import load_files
+from tmft.experiment.jobs import one_of
 from tmft.runtime.errors import InputError
 from tmft.training.records import check_results
 from tmft.translation.key import auth_key
@@ -50,6 +50,13 @@ THREADS = experiment.settings["threads"]
 SMALL = {"mem_mb": resources.growing(1000), "runtime": resources.growing(10)}
 
 
+# What --set-resources and --set-threads say of a rule holds for all its forms.
+for base, form in jobs.forms(experiment):
+    for own in ("overwrite_resources", "overwrite_threads"):
+        given = getattr(workflow.resource_settings, own)
+        setattr(workflow.resource_settings, own, {form: given[base], **given} if base in given else given)
+
+
 def ask(function, *keys, **named):
     """The function of wildcards that asks ``function`` of the experiment about the wildcards of these names."""
     return in_one_line(lambda wildcards: function(experiment, *(wildcards[key] for key in keys), **named))
@@ -64,16 +71,3 @@ def ask_results(function, *keys, **named):
 def code(*modules):
     """The hash of a rule's script and of the library modules it uses; as a parameter it makes an edit visible."""
     return code_hash(*(ROOT / "workflow" / "scripts" / f"{module}.py" for module in modules))
-
-
-def one_of(keys):
-    """A regular expression that matches just these keys."""
-    return "|".join(map(re.escape, keys)) or "(?!)"
-
-
-def form_of(base, name):
-    """The name of one form of a rule; what --set-resources and --set-threads say of ``base`` holds for it, too."""
-    for own in ("overwrite_resources", "overwrite_threads"):
-        given = getattr(workflow.resource_settings, own)
-        setattr(workflow.resource_settings, own, {name: given[base], **given} if base in given else given)
-    return name

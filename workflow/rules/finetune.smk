@@ -5,7 +5,7 @@ for batch in jobs.finetune_batches(experiment):
 
     rule:
         name:
-            form_of("finetune", batch.name)
+            batch.name
         input:
             unpack(ask(jobs.batch_inputs, "task", "recipe", "encoder", *batch.wildcards, batch=batch)),
         output:
@@ -16,8 +16,7 @@ for batch in jobs.finetune_batches(experiment):
         benchmark:
             f"logs/finetune/{batch.place}.tsv"
         wildcard_constraints:
-            recipe=one_of(experiment.keys("recipes", kind="finetune")),
-            encoder=one_of(batch.encoders),
+            encoder=batch.encoders,
         conda:
             "../../envs/train.yaml"
         threads: THREADS["finetune"]

@@ -29,7 +29,7 @@ for key, parts in jobs.pretrained_parts(experiment).items():
 
     rule:
         name:
-            form_of("pretrain", f"pretrain_{key}")
+            f"pretrain_{key}"
         input:
             corpus=paths.corpus_file(experiment, experiment.pretraining(key)["corpus"]),
             tokenizer=paths.tokenizer_folder(experiment, experiment.pretraining(key)["tokenizer"]),

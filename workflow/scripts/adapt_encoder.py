@@ -3,6 +3,6 @@
 from tmft.runtime.job import job
 
 with job(snakemake) as work:
-    from tmft.pretraining.jobs import adapt_encoder
+    from tmft.pretraining.adaptation import adapt_encoder
 
     adapt_encoder(work)

@@ -1,5 +1,6 @@
 """What the jobs of each rule need: their inputs, the settings that decide their results, and how runs share a job."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple
 from itertools import product
@@ -17,7 +18,7 @@ class Batch(NamedTuple):
     """Runs of one task, recipe and encoder that one job makes in turn."""
 
     name: str  # of the rule
-    encoders: list[str]
+    encoders: str  # as a regular expression
     place: str  # of its log
     units: list[tuple[int, int]]  # none where its wildcards name the one
 
@@ -42,17 +43,29 @@ def finetune_batches(experiment: Experiment) -> Iterator[Batch]:
     encoders = experiment.settings["encoders"]
     whole = {key: own["depth"] for key, own in encoders.items() if own["step"] is None and size > 1}
     place = "{task}/{recipe}/{encoder}/layer{layer}/seed{seed}"
-    yield Batch("finetune", [key for key in encoders if key not in whole], place, [])
+    single = r"[^/]+" if size == 1 else one_of(key for key in encoders if key not in whole)
+    yield Batch("finetune", single, place, [])
     for depth in sorted(set(whole.values())):
         layers = range(depth + 1)
         together = max(1, size // len(layers))
         groups = [seeds[start : start + together] for start in range(0, len(seeds), together)]
         runs = [[(layer, seed) for seed in group for layer in layers] for group in groups]
         parts = [own[start : start + size] for own in runs for start in range(0, len(own), size)]
-        keys = [key for key, own in whole.items() if own == depth]
+        keys = one_of(key for key, own in whole.items() if own == depth)
         for number, units in enumerate(parts):
             place = f"{{task}}/{{recipe}}/{{encoder}}/batch{number}"
             yield Batch(f"finetune_depth{depth}_batch{number}", keys, place, units)
+
+
+def one_of(keys: Iterable[str]) -> str:
+    """A regular expression that matches just these keys."""
+    return "|".join(map(re.escape, keys)) or "(?!)"
+
+
+def forms(experiment: Experiment) -> Iterator[tuple[str, str]]:
+    """The rules that come in several forms, each with the name of a form."""
+    yield from (("finetune", batch.name) for batch in finetune_batches(experiment))
+    yield from (("pretrain", f"pretrain_{key}") for key in experiment.settings["pretraining"])
 
 
 def unit(experiment: Experiment, layer: str, seed: str) -> tuple[int, int]:

@@ -9,13 +9,30 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from tmft.encoders.fetching import load_tokenizer
+from tmft.encoders.origin import encoder_origin
 from tmft.encoders.truncation import TruncatedEncoder, read_config, usable_length
 from tmft.encoders.weights import save_encoder
 from tmft.pretraining import encoders, loop
 from tmft.pretraining.batches import Batch, Batches
 from tmft.pretraining.corpus import tokenise
 from tmft.pretraining.vocabulary import Vocabulary
+from tmft.runtime.devices import device_of
+from tmft.runtime.environment import environment
+from tmft.runtime.files import file_sha256, write_json
+from tmft.runtime.job import Job
 from tmft.runtime.resuming import Checkpoint
+
+
+def adapt_encoder(work: Job) -> None:
+    """Do a rule's job: an encoder that is adapted to a corpus, and the metrics of the adaptation."""
+    settings, device = work.params.settings, device_of(work)
+    start = encoder_origin(work.input.encoder)
+    origin = {"adaptation": work.wildcards["adaptation"], "settings": settings, "start": start}
+    identity = origin | {"corpus": file_sha256(work.input.corpus), "code": work.params.code, "device": device.type}
+    checkpoint = Checkpoint(work.output.metrics, identity, work.config["checkpoint_minutes"]["pretrain"])
+    metrics = adapt(work.input.corpus, work.input.encoder, work.output.encoder, settings, origin, device, checkpoint)
+    write_json(work.output.metrics, metrics | {"environment": environment(device)})
+    checkpoint.remove()
 
 
 def adapt(

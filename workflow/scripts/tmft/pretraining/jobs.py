@@ -1,10 +1,8 @@
-"""The jobs of pre-training and adaptation: what identifies them, their checkpoints, and what they leave."""
+"""The job of a pre-training: what identifies it, its checkpoint, and what it leaves."""
 
 from collections.abc import Callable
 from typing import Any
 
-from tmft.encoders.origin import encoder_origin
-from tmft.pretraining.adaptation import adapt
 from tmft.runtime.devices import device_of
 from tmft.runtime.environment import environment
 from tmft.runtime.files import file_sha256, files_sha256, release, write_json
@@ -28,15 +26,3 @@ def pretrain_by(pretrain: Callable[..., dict[str, Any]], work: Job) -> None:
     write_json(work.output.metrics, metrics | {"environment": environment(device)})
     checkpoint.remove()
     release(work.output.snapshots)
-
-
-def adapt_encoder(work: Job) -> None:
-    """Do a rule's job: an encoder that is adapted to a corpus, and the metrics of the adaptation."""
-    settings, device = work.params.settings, device_of(work)
-    start = encoder_origin(work.input.encoder)
-    origin = {"adaptation": work.wildcards["adaptation"], "settings": settings, "start": start}
-    identity = origin | {"corpus": file_sha256(work.input.corpus), "code": work.params.code, "device": device.type}
-    checkpoint = Checkpoint(work.output.metrics, identity, work.config["checkpoint_minutes"]["pretrain"])
-    metrics = adapt(work.input.corpus, work.input.encoder, work.output.encoder, settings, origin, device, checkpoint)
-    write_json(work.output.metrics, metrics | {"environment": environment(device)})
-    checkpoint.remove()
