@@ -129,16 +129,18 @@ def test_snakemake_alone_is_killed(copied, undisturbed, root):
     assert comparable(copied) == comparable(undisturbed)
 
 
-def test_a_damaged_result_is_named_and_made_again(copied, undisturbed, root):
-    """One cut short and one of an older format; their predictions are made again with them."""
+def test_a_damaged_result_is_named_before_any_work_and_recomputed_once_removed(copied, undisturbed, root):
+    """One cut short and one of an older format; their predictions are recomputed with them."""
     (copied / RESULT).write_bytes((copied / RESULT).read_bytes()[:200])
     old = Path(RESULT).parents[1] / "layer0" / "seed0.json"
     (copied / old).write_text('{"format": 0}')
-    for arguments in (["-n"], []):
-        status, printed = finished(copied, FIGURE, *arguments, root=root)
-        assert f"{RESULT}: not a whole JSON file; it is made again" in printed
-        assert f"{old}: not a result of format 1; it is made again" in printed
-        assert status == 0 and printed.count("rule finetune_depth2_batch0:") == 1
+    remedy = "remove it and run the same command again"
+    for file, problem in ((old, "not a result of format 1"), (RESULT, "not a whole JSON file")):
+        for arguments in (["-n"], []):
+            status, printed = finished(copied, FIGURE, *arguments, root=root)
+            assert status != 0 and f"{file}: {problem}; {remedy}" in printed and "rule finetune" not in printed
+        (copied / file).unlink()
+    assert finished(copied, FIGURE, root=root)[0] == 0
     assert comparable(copied) == comparable(undisturbed)
     assert "Nothing to be done" in finished(copied, FIGURE, root=root)[1]
 
