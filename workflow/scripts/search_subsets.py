@@ -5,12 +5,9 @@ from tmft.runtime.job import job
 with job(snakemake) as work:
     from tmft.datasets.tokens import read_tokens
     from tmft.encoders.truncation import TruncatedEncoder, depth
-    from tmft.results.subset_search import search_subsets, to_markdown
+    from tmft.results.subset_search import search_subsets, write_subsets
     from tmft.runtime.devices import device_of
-    from tmft.runtime.files import write_json, write_text
 
-    settings, folder = work.params.settings, work.input.encoder
-    device, tokens = device_of(work, settings["precision"]), read_tokens(work.input.tokens)
-    rows = search_subsets(TruncatedEncoder.load(folder, depth(folder)), tokens, settings, device)
-    write_json(work.output.json, rows)
-    write_text(work.output.markdown, to_markdown(rows, work.params.labels))
+    settings, folder, tokens = work.params.settings, work.input.encoder, read_tokens(work.input.tokens)
+    encoder, device = TruncatedEncoder.load(folder, depth(folder)), device_of(work, settings["precision"])
+    write_subsets(search_subsets(encoder, tokens, settings, device), work.params.labels, work.output)

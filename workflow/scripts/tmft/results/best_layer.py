@@ -1,9 +1,11 @@
 """The best layer of an encoder without the whole sweep: one seed on a grid of layers, then between, then all seeds."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
@@ -12,6 +14,9 @@ from tmft.results.tables import summarise, tabulate_records
 from tmft.runtime.errors import InputError
 from tmft.runtime.files import read_json
 from tmft.training.records import read_all
+
+if TYPE_CHECKING:
+    from tmft.training.run import Runs
 
 Record = dict[str, Any]
 Unit = tuple[int, int]  # a layer and a seed
@@ -71,6 +76,21 @@ def search(seeds: Sequence[int], metric: str, sweep: Collection[Unit], find: Cal
             reasons = sorted({results[unit]["reason"] for unit in units})
             raise InputError(f"every run of the search collapsed ({'; '.join(reasons)}); no layer is best")
     return Search(rounds, list(results.values()), len(sweep))
+
+
+def search_by(
+    runs: Runs, folders: Sequence[Path], seeds: Sequence[int], metric: str, sweep: Sequence[tuple[int, int, str]]
+) -> Search:
+    """Search by runs that are found or made: from the folder of each layer, to the results of the ``sweep``.
+
+    ``sweep`` has layer, seed and result file of its runs.
+    """
+    files = {(layer, seed): Path(file) for layer, seed, file in sweep}
+
+    def find(layer: int, seed: int) -> Record:
+        return runs.find(folders[layer], layer, seed, files[layer, seed])
+
+    return search(seeds, metric, files, find)
 
 
 def round_record(name: str, own: Plan, records: Sequence[Record], metric: str) -> Record:

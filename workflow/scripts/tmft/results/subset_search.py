@@ -14,6 +14,7 @@ from tmft.encoders.truncation import TruncatedEncoder, check_layer, count_parame
 from tmft.experiment.layers import Layer, kept, written
 from tmft.experiment.metrics import METRIC_NAMES
 from tmft.runtime.errors import InputError
+from tmft.runtime.files import write_json, write_text
 from tmft.training.loop import make_objective, score
 
 EXHAUSTIVE = 6  # layers of an encoder all of whose subsets are tried
@@ -96,6 +97,12 @@ def best_of_each_size(
         beam = sorted(candidates, key=lambda layer: -values[layer])[:BEAM]
         best.append(beam[0])
     return best
+
+
+def write_subsets(rows: list[dict[str, Any]], labels: dict[str, str], output: Any) -> None:
+    """Write the rows of a search, and their table, to the files of a rule's ``output``."""
+    write_json(output.json, rows)
+    write_text(output.markdown, to_markdown(rows, labels))
 
 
 def to_markdown(rows: list[dict[str, Any]], labels: dict[str, str]) -> str:

@@ -2,7 +2,8 @@
 
 import json
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -19,6 +20,13 @@ BATCH_TEXTS = 50  # DeepL's limit
 BATCH_BYTES = 120 * 1024  # of the encoded texts; DeepL's limit is 128 KiB for the whole body
 ORIGIN = ("model_type", "client", "server", "date")  # what is told of each translation
 GO_ON = "run the same command again to go on"
+
+
+def translate_to(
+    direction: dict[str, str], pairs: pd.DataFrame, cache: str, cap: int
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """``translate_pairs`` in a direction as the configuration has it, with the cache in a file."""
+    return translate_pairs(pairs, Direction(**direction), TranslationCache(Path(cache)), cap)
 
 
 def translate_pairs(
@@ -190,6 +198,14 @@ def estimate(tasks: dict[str, tuple[Direction, pd.DataFrame]], cache: Translatio
         "total": total,
         "cap": {"characters": cap, "left": left, "allows_all": total["new"] <= left},
     }
+
+
+def estimate_to(
+    tasks: dict[str, tuple[dict[str, str], pd.DataFrame]], cache: Sequence[Path], cap: int
+) -> dict[str, Any]:
+    """``estimate`` of directions as the configuration has them, with the cache in a file, if there is one."""
+    directed = {key: (Direction(**direction), pairs) for key, (direction, pairs) in tasks.items()}
+    return estimate(directed, TranslationCache(Path(*cache or [":memory:"])), cap)
 
 
 def to_text(report: dict[str, Any]) -> str:
