@@ -56,7 +56,7 @@ def test_pairs_of_ones_own_need_three_lines(own_task):
     assert len([line for line in (own_task / "config.yaml").read_text().splitlines() if line[0] != "#"]) == 3
     record = json.loads((own_task / RESULT).read_text())
     assert record["data"]["pairs"] == {"train": 28, "validation": 6, "test": 6}
-    assert record["status"] == "complete" and set(record["metrics"]["test"]) == {"spearman", "pearson"}
+    assert record["status"] == "complete" and set(record["metrics"]["test"]) >= {"spearman", "pearson"}
 
 
 def test_another_content_of_the_encoder_is_seen(own_task, root, tmp_path):
