@@ -18,7 +18,7 @@ NAMES = {"bert-base-cased": "google-bert/bert-base-cased", "bert-large-cased": "
 def authors_records(
     scores: Path, config: dict[str, Any], parameters: dict[str, tuple[int, int]]
 ) -> list[dict[str, Any]]:
-    """One result a run of the authors' table whose encoder is in ``config``; a run without validation has test only.
+    """One result per run of the authors' table whose encoder is in ``config``; a run without validation has test only.
 
     ``parameters`` gives, by hub id, the sizes of the embeddings and of one layer; others count as 0.
     """

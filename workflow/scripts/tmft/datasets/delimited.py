@@ -16,7 +16,7 @@ QUOTING = {"csv": csv.QUOTE_MINIMAL, "none": csv.QUOTE_NONE}
 
 
 def read_delimited(files: dict[str, Path], reading: dict[str, Any], label_range: tuple[float, float]) -> pd.DataFrame:
-    """Read files into a table of pairs, one file a split, or one of all splits; the pair_id is split and line, as in
+    """Read files into a table of pairs, one file per split, or one of all splits; the pair_id is split and line, as in
     ``train-2919``.
 
     ``reading`` declares separator, quoting (``csv``: a field may be quoted, with inner quotes doubled; ``none``: quotes

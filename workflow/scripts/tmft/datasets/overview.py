@@ -6,7 +6,7 @@ import pandas as pd
 
 
 def overview(reports: dict[str, dict[str, Any]]) -> pd.DataFrame:
-    """One row a task and split, from the data reports (``pairs.report``) by task.
+    """One row per task and split, from the data reports (``pairs.report``) by task.
 
     Columns: task, split, pairs, the lowest, highest and mean label, ``repeated`` (rows beyond a pair's first
     occurrence, without order and case), ``conflicting`` (pairs with several labels), and how many distinct pairs and

@@ -33,7 +33,7 @@ def encode(
     """The sentence vectors (n, hidden) of n id sequences, in the order given; with ``layerwise`` (layers, n, hidden).
 
     Sequences are sorted by length and packed into rows, those of a pass together; without attention, at layer 0, into
-    one. An encoder that cannot take packed rows gets a sequence a row, in passes small enough to need little padding.
+    one. An encoder that cannot take packed rows gets a sequence per row, in passes small enough to need little padding.
     With ``precision`` bf16 the encoder computes by automatic mixed precision; the vectors are float32 all the same.
     """
     vectors = encoder.layerwise_vectors if layerwise else encoder

@@ -16,7 +16,7 @@ PEAK = "peak_memory_mb"
 def run_costs(result: Path) -> dict[str, Any]:
     """GROUP, SUMS and PEAK of one result file.
 
-    The pass that scores all layers of an untouched encoder is one run, without layer. What a result of an earlier
+    The pass that scores all layers of an encoder without training is one run, without layer. What a result of an earlier
     version does not say stays empty.
     """
     record = read_records(result)[0]
@@ -38,7 +38,7 @@ def pretraining_costs(metrics: Path) -> dict[str, Any]:
 
 
 def sum_costs(costs: list[dict[str, Any]]) -> pd.DataFrame:
-    """One row a task, recipe, encoder, layer and device: sums over its runs, and the highest peak of memory."""
+    """One row per task, recipe, encoder, layer and device: sums over its runs, and the highest peak of memory."""
     whole = ["layer", "runs", "training_tokens", "evaluated_tokens"]
     table = pd.DataFrame(costs, columns=[*GROUP, *SUMS, PEAK]).astype(dict.fromkeys(whole, "Int64"))
     return _sum(table, GROUP)

@@ -30,7 +30,7 @@ class Estimate:
 
     @classmethod
     def of(cls, values: Sequence[float], other_n: int | None = None) -> "Estimate":
-        """The mean of values, one a seed.
+        """The mean of values, one per seed.
 
         With ``other_n`` the error is that of its difference from a mean over so many other seeds, whose spread is not
         known and taken to be the same: sd sqrt(1/n + 1/other_n).

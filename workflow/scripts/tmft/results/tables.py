@@ -1,4 +1,4 @@
-"""Tidy tables of results: one row a run and metric, and their summary over seeds."""
+"""Tidy tables of results: one row per run and metric, and their summary over seeds."""
 
 from collections.abc import Iterable, Sequence
 from itertools import product
@@ -18,7 +18,7 @@ MEASURE = ["split", "metric"]
 
 
 def tabulate_runs(records: Iterable[dict[str, Any]], runs: list[list[Any]]) -> pd.DataFrame:
-    """One row a run, split and metric: RUN, OUTCOME, MEASURE, value, baseline.
+    """One row per run, split and metric: RUN, OUTCOME, MEASURE, value, baseline.
 
     ``baseline`` is what a constant answer scores, given for the test split of tasks where that is something.
     ``runs`` are the expected runs in order, RUN each; others among the records are left out. A collapsed run has a row
@@ -77,7 +77,7 @@ def with_collapsed(runs: pd.DataFrame) -> pd.Series:
 
 
 def summarise(runs: pd.DataFrame) -> pd.DataFrame:
-    """One row a GROUP, split and metric, in the order of ``runs``: parameters, baseline, and the rest over seeds.
+    """One row per GROUP, split and metric, in the order of ``runs``: parameters, baseline, and the rest over seeds.
 
     ``mean`` and ``sd`` (sample standard deviation, ddof 1; empty for one run) are over the ``n`` runs that have a
     value; ``collapsed`` counts those that have none. ``mean_all`` and ``sd_all`` are over both, as the paper's means
@@ -107,7 +107,7 @@ def read_table(path: Path) -> pd.DataFrame:
 
 
 def curve_table(points: pd.DataFrame) -> str:
-    """The plotted numbers of a layer curve as text: a row a layer, a column a line, 'mean ± sd'."""
+    """The plotted numbers of a layer curve as text: a row per layer, a column per line, 'mean ± sd'."""
 
     def cell(point: pd.Series) -> str:
         if point["n"] == 0:

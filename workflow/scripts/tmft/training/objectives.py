@@ -40,7 +40,7 @@ class Objective(nn.Module, ABC):
         """Mean over the pairs."""
 
     def predict(self, u: Tensor, v: Tensor) -> Tensor:
-        """One number a pair, (n,): the cosine similarity."""
+        """One number per pair, (n,): the cosine similarity."""
         return F.cosine_similarity(u, v)
 
     def calibrate(self, predictions: np.ndarray, labels: np.ndarray) -> None:

@@ -119,7 +119,7 @@ def _check_result(path: Path) -> None:
 def read_records(path: Path) -> list[dict[str, Any]]:
     """The records of a result file: one, or a list of them.
 
-    Raises InputError where it is cut short, no result, or of another format: its run has to be made again.
+    Raises InputError where it is cut short, no result, or of another format: its run has to be repeated.
     """
     content = read_json(path)
     records = content if isinstance(content, list) else [content]
