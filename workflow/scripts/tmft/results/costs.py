@@ -16,8 +16,8 @@ PEAK = "peak_memory_mb"
 def run_costs(result: Path) -> dict[str, Any]:
     """GROUP, SUMS and PEAK of one result file.
 
-    The pass that scores all layers of an encoder without training is one run, without layer. What a result of an earlier
-    version does not say stays empty.
+    The pass that scores all layers of an encoder without training is one run, without layer. What a result of an
+    earlier version does not say stays empty.
     """
     record = read_records(result)[0]
     run, cost = record["run"], record["cost"]

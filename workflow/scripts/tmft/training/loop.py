@@ -53,7 +53,7 @@ class Collapse(Exception):
 
 @dataclass
 class State:
-    """All that an epoch changes: what is trained, what was found, and the best validation score of each outcome.
+    """All that an epoch changes: what is trained, what was found, and the best validation score.
 
     ``best`` are the weights to go back to at the end.
     """
@@ -62,17 +62,17 @@ class State:
     optimiser: torch.optim.Optimizer
     schedule: LambdaLR
     shuffling: torch.Generator
-    outcomes: list[Outcome]
-    best_scores: list[float]
+    outcome: Outcome
+    best_score: float = -math.inf
     best: dict[str, Tensor] | None = None
 
     def state_dict(self, device: torch.device) -> dict[str, Any]:
         """What a checkpoint holds: this, and the random numbers that dropout is drawn from."""
         return {
             "stateful": {name: getattr(self, name).state_dict() for name in ("model", "optimiser", "schedule")},
-            "outcomes": [_without_arrays(outcome) for outcome in self.outcomes],
+            "outcome": vars(self.outcome),
             "best": self.best,
-            "best_scores": self.best_scores,
+            "best_score": self.best_score,
             "shuffling": self.shuffling.get_state(),
             "cpu": torch.get_rng_state(),
             "cuda": torch.cuda.get_rng_state(device) if device.type == "cuda" else None,
@@ -82,21 +82,12 @@ class State:
         """Go back to what ``state_dict`` returned on a device of the same type."""
         for name, value in state["stateful"].items():
             getattr(self, name).load_state_dict(value)
-        for outcome, found in zip(self.outcomes, state["outcomes"], strict=True):
-            vars(outcome).update(found)
-            if outcome.predictions is not None:
-                outcome.predictions = found["predictions"].numpy()
-        self.best, self.best_scores = state["best"], state["best_scores"]
+        vars(self.outcome).update(state["outcome"])
+        self.best, self.best_score = state["best"], state["best_score"]
         self.shuffling.set_state(state["shuffling"])
         torch.set_rng_state(state["cpu"])
         if device.type == "cuda":
             torch.cuda.set_rng_state(state["cuda"], device)
-
-
-def _without_arrays(outcome: Outcome) -> dict[str, Any]:
-    """The fields of an outcome, its predictions as a tensor."""
-    predictions = outcome.predictions
-    return vars(outcome) | {"predictions": None if predictions is None else torch.from_numpy(predictions)}
 
 
 def finetune(
@@ -135,7 +126,7 @@ def finetune(
         return objective.loss(u, v, targets[rows].to(device))
 
     outcome = Outcome(objective.baseline(tokens.splits["test"].labels), micro_batch_size=settings["batch_size"])
-    state = State(model, optimiser, schedule, shuffling, [outcome], [-math.inf])
+    state = State(model, optimiser, schedule, shuffling, outcome)
     if checkpoint and (stopped := checkpoint.load()):
         state.load_state_dict(stopped, device)
         started -= sum(epoch["seconds"] for epoch in outcome.history)
@@ -160,8 +151,8 @@ def finetune(
             evaluated = time.perf_counter()
             seconds = {"seconds": evaluated - epoch_started, "evaluation_seconds": evaluated - trained}
             outcome.history.append({"epoch": epoch, "loss": mean_loss, "validation": validation} | seconds)
-            if validation is not None and validation[objective.selection] > state.best_scores[0]:
-                state.best_scores[0], outcome.best_epoch = validation[objective.selection], epoch
+            if validation is not None and validation[objective.selection] > state.best_score:
+                state.best_score, outcome.best_epoch = validation[objective.selection], epoch
                 state.best = {name: value.detach().clone() for name, value in model.state_dict().items()}
             if checkpoint and checkpoint.due and epoch < settings["epochs"]:
                 checkpoint.save(state.state_dict(device))
@@ -200,8 +191,8 @@ def backward(
 ) -> tuple[Tensor, int]:
     """Leave the gradient of the mean loss over ``rows``, ``size`` of them at a time, half as many if memory runs out.
 
-    ``loss_of`` gives the mean over some rows, or several means, whose sum is the loss; each part counts by its share.
-    Returns what it gives for all rows, and the size that fitted.
+    ``loss_of`` gives the mean over some rows; each part counts by its share. Returns the mean over all, and the size
+    that fitted.
     Raises torch.OutOfMemoryError where GPU memory does not hold a single one.
     """
     while True:
@@ -216,7 +207,7 @@ def backward(
 
 
 def _add_gradient(loss: Tensor) -> Tensor:
-    loss.sum().backward()
+    loss.backward()
     return loss.detach()
 
 
