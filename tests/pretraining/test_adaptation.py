@@ -175,6 +175,23 @@ def test_published_protocol_trains_the_encoder_and_not_the_new_layer(bert, corpu
             assert torch.equal(value, before[name]) != (trained or name.startswith("encoder")), name
 
 
+def test_dropout_acts_only_where_the_settings_say_so(bert, corpus, tmp_path):
+    """As published an encoder with dropout is adapted as one without; from the first step it is not."""
+    dropout = {name: 0.3 for name in NO_DROPOUT}
+    with_dropout = tiny_encoder("bert", tmp_path / "bert", 2, **dropout)
+    torch.testing.assert_close(*(load_file(folder / "model.safetensors") for folder in (bert, with_dropout)))
+
+    def adapted(folder: Path, setting: str) -> dict[str, torch.Tensor]:
+        output = tmp_path / f"{folder.parent.name}-{setting}"
+        adapt(corpus, folder, output, SETTINGS | {"dropout": setting}, {}, CPU)
+        return load_file(output / "model.safetensors")
+
+    published = adapted(with_dropout, "published")
+    torch.testing.assert_close(published, adapted(bert, "published"))
+    other = adapted(with_dropout, "from_the_first_step")
+    assert any((published[name] - other[name]).abs().max() > 1e-3 for name in published)
+
+
 def test_schedule_laid_out_for_batches_never_comes_down(bert, corpus, tmp_path, monkeypatch):
     factors, schedule = {}, loop.schedule
     monkeypatch.setattr(loop, "schedule", lambda *args: factors.setdefault(args[0], schedule(*args)))
