@@ -1,4 +1,4 @@
-"""What the tests share: repository and real data, a small disk, a browser, and one thread for torch."""
+"""What the tests share: repository and real data, an experiment, a hub, a disk, a browser, and one thread for torch."""
 
 import os
 import shutil
@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from hub_stand_in import Hub, serving
 from hypothesis import settings
+from pipeline_runs import CONFIG, FIGURE, ROOT, snakemake
 from playwright.sync_api import Page, sync_playwright
-
-ROOT = Path(__file__).parents[1]
 
 torch.set_num_threads(1)
 settings.register_profile("same_examples_each_time", derandomize=True, deadline=None)
@@ -31,6 +31,23 @@ def real_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the real data files are not here; TMFT_TEST_DATA names their folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def experiment(tmp_path_factory, root) -> tuple[Path, str]:
+    """A finished small experiment and what Snakemake printed."""
+    folder = tmp_path_factory.mktemp("experiment")
+    (folder / "config.yaml").write_text(CONFIG)
+    run = snakemake(folder, "--cores", "2", FIGURE, root=root)
+    assert run.returncode == 0, run.stdout
+    return folder, run.stdout
+
+
+@pytest.fixture
+def hub() -> Iterator[Hub]:
+    """A stand-in for the Hugging Face hub."""
+    with serving(Hub()) as served:
+        yield served
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pipeline_runs import ROOT
 
 from tmft.datasets.delimited import read_delimited
 from tmft.datasets.downloads import fetch
 from tmft.datasets.pairs import DTYPES, check, read_pairs, report, write_pairs
 from tmft.runtime.errors import InputError
 
-ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("TMFT_TEST_DATA", ROOT.parent / "shared" / "data"))
 SOURCES = yaml.safe_load((ROOT / "workflow" / "sources.yaml").read_text(encoding="utf-8"))
 

@@ -8,14 +8,15 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sentencepiece
 import torch
-from hub_stand_in import Hub, serving
+from hub_stand_in import Hub
+from pipeline_runs import ROOT
 from safetensors.torch import load_file, save_file
 from tiny import tiny_encoder
 from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, AutoModelForPreTraining, AutoTokenizer
@@ -27,7 +28,7 @@ from tmft.runtime.errors import InputError
 from tmft.runtime.files import read_json
 
 SENTENCES = ["A man plays in the park.", "two  dogs, not 3", "naïve\tＡ½", ""]
-SCRIPTS = Path(__file__).resolve().parents[2] / "workflow" / "scripts"
+SCRIPTS = ROOT / "workflow" / "scripts"
 
 
 def refused(source: dict[str, Any], folder: Path, depth: int = 4) -> str:
@@ -317,12 +318,6 @@ def test_no_space_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # --- the hub
-
-
-@pytest.fixture
-def hub() -> Iterator[Hub]:
-    with serving(Hub()) as served:
-        yield served
 
 
 FETCH_ALL = """

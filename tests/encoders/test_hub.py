@@ -1,15 +1,14 @@
 """The commit that is taken of a hub model: the newest once, then the one in the lock file, whoever fetches."""
 
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from hub_stand_in import Hub, serving
-from test_pipeline import snakemake
+from hub_stand_in import Hub
+from pipeline_runs import snakemake
 from tiny import tiny_encoder
 
 from tmft.encoders.hub import pinned
@@ -20,11 +19,10 @@ OLDER, NEWER = "1" * 40, "2" * 40
 
 
 @pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+def hub(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> Hub:
     """A stand-in that this process takes for the hub."""
-    with serving(Hub()) as served:
-        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", served.url)
-        yield served
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
+    return hub
 
 
 def asked(hub: Hub) -> list[str]:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings, strategies
+from pipeline_runs import ROOT
 
-from conftest import ROOT
 from tmft.experiment import schema
 from tmft.experiment.configuration import load
 from tmft.experiment.places import WRITTEN, check_places

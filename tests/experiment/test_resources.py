@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from test_pipeline import CONFIG, FIGURE, snakemake
+from pipeline_runs import CONFIG, FIGURE, snakemake
 from transformers import BertConfig, BertModel
 
 from tmft.experiment.resources import DAY, FINETUNING_SENTENCES, folder_mb, memory_mb, minutes, pretraining_mb

@@ -19,7 +19,7 @@ import pandas as pd
 import psutil
 import pytest
 import yaml
-from test_pipeline import CONFIG, FIGURE, experiment, without_cost  # noqa: F401
+from pipeline_runs import CONFIG, FIGURE, without_cost
 
 from tmft.training.records import predictions_file
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 from looks import looks
-from test_pipeline import CONFIG, snakemake
+from pipeline_runs import CONFIG, snakemake
 
 from tmft.figures.pretraining_efficiency import draw, efficiency_points, flops_by_steps
 from tmft.figures.style import save

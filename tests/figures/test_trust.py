@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looks import looks
 from matplotlib import pyplot as plt
+from pipeline_runs import ROOT
 from scipy import stats
 
-from conftest import ROOT
 from tmft.experiment.code_hash import reachable
 from tmft.experiment.configuration import load
 from tmft.experiment.figures import KINDS, figure_parameters

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from test_pipeline import CONFIG, snakemake
+from pipeline_runs import CONFIG, snakemake
 
 ANALYSIS = """
 units_per_job: 4

@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from test_fetching import Hub, hub  # noqa: F401
-from test_pipeline import snakemake
+from hub_stand_in import Hub
+from pipeline_runs import snakemake
 from tiny import tiny_encoder
 
 CUT = ["unshare", "--map-root-user", "--net"]  # into a network namespace of its own, with no device that is up
@@ -43,7 +43,7 @@ def reaches(url: str, *before: str) -> bool:
     return subprocess.run([*before, sys.executable, "-c", script], capture_output=True).returncode == 0
 
 
-def test_after_fetching_all_else_is_done_without_a_network(hub: Hub, no_network, root, tmp_path):  # noqa: F811
+def test_after_fetching_all_else_is_done_without_a_network(hub: Hub, no_network, root, tmp_path):
     folder = tmp_path / "experiment"
     folder.mkdir()
     (folder / "config.yaml").write_text(CONFIG)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from test_loop import SETTINGS, make_pairs
-from test_pretraining import SETTINGS as PRETRAINING
-from test_pretraining import sentences
+from pretraining_runs import SETTINGS as PRETRAINING
+from pretraining_runs import sentences
 from tiny import tiny_encoder
+from training_runs import SETTINGS, make_pairs
 from transformers import AutoTokenizer
 
 from tmft.datasets.tokens import Tokens, read_tokens, write_tokens

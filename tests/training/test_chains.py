@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 import torch
 import yaml
+from pipeline_runs import snakemake
 from safetensors.torch import load_file
-from test_pipeline import snakemake
 from tiny import FAMILY_SETTINGS, WORDS, tiny_encoder
 from transformers import AutoTokenizer
 

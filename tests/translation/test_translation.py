@@ -17,7 +17,7 @@ from deepl.http_client import _BackoffTimer
 from deepl_stand_in import StandIn, serving
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_pipeline import snakemake
+from pipeline_runs import snakemake
 
 from tmft.datasets.delimited import read_delimited
 from tmft.datasets.pairs import DTYPES, read_pairs

@@ -16,8 +16,8 @@ import pytest
 import yaml
 from conda_stand_in import install
 from deepl_stand_in import StandIn, serving
-from test_environments import STAGES, pins
-from test_pipeline import CONFIG
+from pipeline_runs import CONFIG
+from stages import STAGES, pins
 from tiny import tiny_encoder
 
 from tmft.runtime.files import read_json

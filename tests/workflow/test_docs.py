@@ -6,10 +6,8 @@ import shutil
 
 import pytest
 import yaml
+from pipeline_runs import ROOT, snakemake
 from snakemake.cli import get_argument_parser
-from test_pipeline import snakemake
-
-from conftest import ROOT
 
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("config/*.md")]
 LISTED = [".", "demo", "demo/fresh", "examples/minilm"]

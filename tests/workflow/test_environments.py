@@ -9,30 +9,18 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions, requires
-from pathlib import Path
 
 import pytest
-import yaml
+from pipeline_runs import ROOT
+from stages import STAGES, pins
 
 from tmft.experiment.code_hash import reachable
-
-ROOT = Path(__file__).parents[2]
-RULE = re.compile(r'"\.\./\.\./envs/(\w+)\.yaml".*?"\.\./scripts/(\w+)\.py"', re.DOTALL)
-STAGES = [stage for rules in (ROOT / "workflow/rules").glob("*.smk") for stage in RULE.findall(rules.read_text())]
-
 
 BY_NAME = {
     "draw_figure": ["tmft/figures/*.py"],
     "pretrain": ["tmft/pretraining/masked*.py", "tmft/pretraining/replaced*.py"],
 }
 """The modules that a script imports by the name of a kind or an objective."""
-
-
-def pins(environment: str) -> dict[str, str]:
-    """The versions that an environment pins, by package."""
-    dependencies = yaml.safe_load((ROOT / f"envs/{environment}.yaml").read_text())["dependencies"]
-    (pip,) = (entry["pip"] for entry in dependencies if isinstance(entry, dict))
-    return dict(pin.split("==") for pin in pip)
 
 
 def imported(statements: list[ast.stmt]) -> Iterator[str]:

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from test_pipeline import snakemake
+from pipeline_runs import snakemake
 from tiny import tiny_encoder
 
 SHORT = [

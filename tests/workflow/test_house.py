@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from conftest import ROOT
+from pipeline_runs import ROOT
 
 SCRIPTS = sorted(path.stem for path in (ROOT / "workflow" / "scripts").glob("*.py"))
 RULES = sorted(path.name for path in (ROOT / "workflow" / "rules").glob("*.smk"))

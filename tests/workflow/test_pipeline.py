@@ -12,63 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from pipeline_runs import kill_group, start, wait_for
+from pipeline_runs import CONFIG, FIGURE, kill_group, snakemake, start, wait_for, without_cost
 from sentence_transformers import SentenceTransformer
 
 from tmft.experiment.configuration import load
 from tmft.training.records import predictions_file
-
-CONFIG = """
-device: auto
-threads: {finetune: 1, pretrain: 1}
-seeds: [0, 1]
-training: {epochs: 2, learning_rate: 1e-3}
-tasks:
-  scenes: {scenes: {train: 60, validation: 30, test: 30}, objective: cosine_regression}
-corpora:
-  scenes: {scenes: {sentences: 300, exclude: [scenes]}}
-tokenizers:
-  scenes: {corpus: scenes, size: 300, max_length: 32}
-pretraining:
-  electra: &tiny
-    objective: replaced_token_detection
-    corpus: scenes
-    tokenizer: scenes
-    layers: 2
-    hidden_size: 16
-    attention_heads: 2
-    intermediate_size: 32
-    embedding_size: 16
-    generator: {layers: 2, hidden_size: 8, attention_heads: 1, intermediate_size: 16}
-    max_length: 32
-    batch_size: 8
-    steps: 20
-encoders:
-  discriminator: {pretraining: electra, part: discriminator}
-recipes:
-  tmft: {kind: finetune}
-  frozen: {kind: frozen}
-figures:
-  curve: {kind: layer_curve, task: scenes, recipes: [tmft, frozen], encoders: [discriminator], layers: [0, 2]}
-"""
-FIGURE = "figures/curve.pdf"
-
-
-def snakemake(folder: Path, *arguments: str, root: Path, **environment: str) -> subprocess.CompletedProcess:
-    """Run Snakemake on the experiment in ``folder``."""
-    command = [sys.executable, "-m", "snakemake", "--directory", str(folder), *arguments]
-    env = os.environ | environment
-    return subprocess.run(command, cwd=root, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-
-@pytest.fixture(scope="session")
-def experiment(tmp_path_factory, root) -> tuple[Path, str]:
-    """A finished small experiment and what Snakemake printed."""
-    folder = tmp_path_factory.mktemp("experiment")
-    (folder / "config.yaml").write_text(CONFIG)
-    run = snakemake(folder, "--cores", "2", FIGURE, root=root)
-    assert run.returncode == 0, run.stdout
-    return folder, run.stdout
 
 
 def results(folder: Path) -> list[dict]:
@@ -77,12 +25,6 @@ def results(folder: Path) -> list[dict]:
         content = json.loads(path.read_text(), parse_constant=pytest.fail)
         found += content if isinstance(content, list) else [content]
     return found
-
-
-def without_cost(record: dict) -> dict:
-    """A result without what depends on the clock."""
-    history = [{key: value for key, value in epoch.items() if "seconds" not in key} for epoch in record["history"]]
-    return {key: value for key, value in record.items() if key != "cost"} | {"history": history}
 
 
 def test_figure_shows_the_numbers_of_the_results(experiment):

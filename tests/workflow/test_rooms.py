@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pipeline_runs import ROOT
 
-from conftest import ROOT
 from tmft.experiment.code_hash import reachable
 
 SCRIPTS = ROOT / "workflow" / "scripts"

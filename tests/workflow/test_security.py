@@ -1,7 +1,7 @@
 """What must not get in or out: keys that would leave the output folders, and downloads that nothing pins.
 
 Others are tested where they belong: secrets in test_translation.py and test_hub.py, code and pickles of checkpoints in
-test_checkpoints.py, wrong files in test_sources.py and test_checkpoints.py. Ruff's rules S keep unsafe calls out.
+test_fetching.py, wrong files in test_downloads.py and test_fetching.py. Ruff's rules S keep unsafe calls out.
 """
 
 import copy
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import yaml
-from test_configuration import CONFIG, SOURCES
+from configurations import CONFIG, SOURCES
 
 from tmft.experiment import schema
 from tmft.experiment.configuration import load
